@@ -9,9 +9,10 @@
 #   CARGO_TARGET_DIR   cargo's output folder, its subfolder web for the page (default target)
 #   CHROMIUM           the browser for the tests (default: one on the path)
 #
-# A tool that is missing and cannot be installed is a failure, and the message names it. The build
-# uses rustup's target wasm32-unknown-unknown. If rustup does not provide it, Debian's and Ubuntu's
-# packages of Rust for the web are used, and the standard library is built too.
+# A tool that is missing and cannot be installed is a failure, and the message names it. The standard
+# library is built too, with threads, from the source that rustup provides (rust-src). Without it, rustup's
+# target wasm32-unknown-unknown is used, and the page has no threads. If rustup provides neither, Debian's and
+# Ubuntu's packages of Rust for the web are used.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -22,6 +23,8 @@ readonly PLAYWRIGHT=1.65.1
 # Required by playwright-core.
 readonly OLDEST_NODE=20
 readonly MAX_BYTES=1840000
+# Largest memory of the page's program, in bytes. It takes no memory until it is used.
+readonly MAX_MEMORY=4294967296
 readonly RUSTUP_SECONDS=120
 readonly DEFAULT_PORT=8000
 
@@ -71,6 +74,16 @@ within() {
     fi
 }
 
+# rustup_add KIND NAME: installs a part of the compiler on the path, if rustup provides it.
+rustup_add() {
+    command -v rustup >/dev/null && within "$RUSTUP_SECONDS" rustup "$1" add "$2"
+}
+
+# has_source RUSTC: whether the source of a compiler's standard library is installed.
+has_source() {
+    [ -d "$("$1" --print sysroot)/lib/rustlib/src/rust/library" ]
+}
+
 # Whether the compiler on the path has a standard library for the page's target.
 has_target() {
     local folder
@@ -102,14 +115,26 @@ build_crate() {
     # Panics name source files. Short names make the page smaller, and as large for every folder.
     local names="\"--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}/registry/src=crates\""
     names+=", \"--remap-path-prefix=$PWD=.\""
-    local options=(--release --locked --target "$TARGET" --target-dir "$BUILT"
-        --config "target.$TARGET.rustflags=[$names]")
-    if has_target ||
-        { command -v rustup >/dev/null && within "$RUSTUP_SECONDS" rustup target add "$TARGET"; }; then
-        (cd web && cargo build "${options[@]}")
+    # Threads share a memory that the page's script creates.
+    local threads="\"-Ctarget-feature=+atomics,+bulk-memory,+mutable-globals\"" argument
+    for argument in --shared-memory --import-memory "--max-memory=$MAX_MEMORY" \
+        --export=__wasm_init_tls --export=__tls_size --export=__tls_align --export=__tls_base; do
+        threads+=", \"-Clink-arg=$argument\""
+    done
+    local options=(--release --locked --target "$TARGET" --target-dir "$BUILT")
+    local plain=(--config "target.$TARGET.rustflags=[$names]")
+    local threaded=(--config "target.$TARGET.rustflags=[$names, $threads]" -Zbuild-std=std,panic_abort)
+    if has_source rustc || rustup_add component rust-src; then
+        # The compiler of stable Rust, with the options of nightly Rust.
+        (cd web && RUSTC_BOOTSTRAP=1 cargo build "${options[@]}" "${threaded[@]}")
         return
     fi
-    if [ ! -x /usr/bin/rustc ] || [ ! -d "$(/usr/bin/rustc --print sysroot)/lib/rustlib/src/rust/library" ]; then
+    if has_target || rustup_add target "$TARGET"; then
+        echo "the page has no threads: the source of the standard library is not installed (rust-src)" >&2
+        (cd web && cargo build "${options[@]}" "${plain[@]}")
+        return
+    fi
+    if [ ! -x /usr/bin/rustc ] || ! has_source /usr/bin/rustc; then
         install rustc-web cargo-web rust-web-src || cannot "no Rust for $TARGET"
     fi
     local linker
@@ -118,7 +143,7 @@ build_crate() {
         cd web
         PATH="/usr/bin:$PATH" RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 \
             CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER="$linker" \
-            /usr/bin/cargo build "${options[@]}" -Zbuild-std=std,panic_abort
+            /usr/bin/cargo build "${options[@]}" "${threaded[@]}"
     )
 }
 
@@ -176,7 +201,8 @@ serve() {
     need_build
     local port=${1:-$DEFAULT_PORT}
     echo "open http://localhost:$port/"
-    if command -v python3 >/dev/null; then
+    # Python's server sends no headers of ours: the page has no threads then.
+    if ! command -v node >/dev/null && command -v python3 >/dev/null; then
         exec python3 -m http.server --bind 127.0.0.1 --directory "$DIST" "$port"
     fi
     exec node web/test/serve.mjs "$DIST" "$port"
@@ -221,6 +247,7 @@ run_tests() {
     # shellcheck disable=SC2064
     trap "kill $native 2>/dev/null || true" EXIT
     build
+    (cd web && cargo test --quiet --locked -p drystone-web-bindgen --target-dir "$BUILT")
     browser=$(find_browser) || cannot "no Chromium runs"
     wait "$native" || cannot "the command line cannot be built"
     trap - EXIT

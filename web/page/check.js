@@ -1,9 +1,10 @@
 // Worker that checks a file with a separate instance of the program, which damage may stop; see src/check.rs.
-import init, { check } from './drystone_web.js';
+import { check } from './drystone_web.js';
+import { load } from './program.js';
 
 self.addEventListener('message', async ({ data: file }) => {
   try {
-    await init();
+    await load();
     const isEdits = check(file.name, new Uint8Array(await file.arrayBuffer()));
     self.postMessage({ isEdits });
   } catch (error) {

@@ -2,6 +2,8 @@
 
 /// Names of devices that run WebGPU in software, in the words of browsers and drivers.
 const SOFTWARE = /swiftshader|llvmpipe|lavapipe|software|basic render/i;
+/// Interval of checks whether a device is open, in milliseconds.
+const OPENING_MS = 2;
 const BACKENDS = ['auto', 'soft', 'webgpu'];
 
 /// Returns the name of an adapter that runs WebGPU in software; empty for a GPU, or if the browser does not
@@ -37,6 +39,12 @@ export async function findLack() {
   return name && `This browser runs WebGPU in software (${name}), which is slower`;
 }
 
+/// Opens a WebGPU device for a page.
+export async function openGpu(page, canvas) {
+  page.open_gpu(canvas);
+  while (page.is_opening()) await new Promise((done) => setTimeout(done, OPENING_MS));
+}
+
 /// Returns the canvas to which `Page.open_cpu` draws. Throws a message if the browser has none.
 export function pictureCanvas(canvas) {
   const context = canvas.getContext('2d', { alpha: false });
@@ -45,7 +53,9 @@ export function pictureCanvas(canvas) {
     isRemote: false,
     show(rgba, width, height) {
       if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
-      context.putImageData(new ImageData(rgba, width, height), 0, 0);
+      // The pixels of a picture cannot be in a shared memory.
+      const own = rgba.buffer instanceof ArrayBuffer ? rgba : rgba.slice();
+      context.putImageData(new ImageData(own, width, height), 0, 0);
     },
   };
 }

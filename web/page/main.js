@@ -1,13 +1,13 @@
 // Forwards events of the browser to the crate, which handles them; see src/lib.rs.
-import init from './drystone_web.js';
 import { WORLD, described, generated, isSite, options } from './address.js';
 import { chosen, filesIn, isModel, listed } from './choosing.js';
-import { chosenBackend, findLack, pictureCanvas } from './device.js';
+import { chosenBackend, findLack, openGpu, pictureCanvas } from './device.js';
 import { sorted, whyNot, worldOf } from './files.js';
 import { freePointer, listKeys, listen, showKeyButtons } from './input.js';
 import { listenToMarks } from './marks.js';
 import { forgetDamage, hideMessage, showMessage, showStatus, withoutKeys } from './messages.js';
 import { openPage } from './opening.js';
+import { load } from './program.js';
 import { Rounds, listenToQuality, setQuality, showQuality } from './quality.js';
 import { startRemote } from './remote.js';
 import { copyLink, saveEdits } from './saving.js';
@@ -56,6 +56,8 @@ let faultAt = 0;
 let worstMs = 0;
 let wordsAt = 0;
 const rounds = new Rounds();
+/// The program, which is being loaded.
+const loaded = load();
 // What this script does for a key, by its name in the key table.
 let scriptKeys = {};
 
@@ -165,13 +167,12 @@ function fail(it, error) {
 /// Opens a device for a page: WebGPU, or the CPU if it is missing.
 async function openDevice(it) {
   if (lack) await it.open_cpu(pictureCanvas(plain));
-  else await it.open_gpu(canvas);
+  else await openGpu(it, canvas);
   plain.hidden = !lack;
 }
 
-/// Starts the worker if the CPU draws. Without a worker, it draws on this thread. `loaded` resolves when the
-/// program is loaded.
-async function startWorker(loaded = null) {
+/// Starts the worker if the CPU draws. Without a worker, it draws on this thread.
+async function startWorker() {
   if (!lack || program.end) return;
   try {
     program = await startRemote(loaded, { fail, hasEdits });
@@ -406,10 +407,9 @@ const act = (work) => {
 };
 
 async function start() {
-  const loaded = init();
   const decided = findLack().then((it) => {
     lack = it;
-    return startWorker(loaded);
+    return startWorker();
   });
   await Promise.all([loaded, decided]);
   scriptKeys = listKeys(find);

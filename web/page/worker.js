@@ -1,10 +1,13 @@
 // Worker that draws on the CPU, so that the page's thread does not wait for pictures; see remote.js.
-import init from './drystone_web.js';
 import { READS, openPage } from './opening.js';
+import { canShare, start } from './program.js';
+import { createThreads, startThreads } from './threads.js';
 
 /// Time between two notes that a world is still being opened, in milliseconds.
 const ALIVE_MS = 5_000;
 
+/// Workers of threads. Their scripts are loaded while the program is.
+const threads = canShare ? createThreads() : [];
 const pages = new Map();
 let picture = null;
 
@@ -49,9 +52,10 @@ async function answer({ count, id, name, words, isCall }) {
 self.addEventListener('unhandledrejection', ({ reason }) => {
   self.postMessage({ fault: `${reason}`, isBroken: reason instanceof WebAssembly.RuntimeError });
 });
-self.addEventListener('message', async ({ data: module }) => {
+self.addEventListener('message', async ({ data: { loaded, faults } }) => {
   try {
-    await init({ module_or_path: module });
+    const instance = await start(loaded);
+    if (loaded.isShared) await startThreads(threads, instance, faults);
     self.addEventListener('message', ({ data }) => answer(data));
     self.postMessage({ isStarted: true });
   } catch (error) {

@@ -20,8 +20,9 @@
 //!   between meshes and pictures.
 //! - It draws on the page's thread, and events wait for pictures, if the browser starts no worker, or if a
 //!   WebGPU device is lost for good: the world and its edits are in the memory of the page's program.
-//! - A program has one thread: Rust's standard library for this target is built without atomics, so it
-//!   would have to be built from source with a nightly compiler.
+//! - Threads need a page that is isolated from others (two headers of the server), and a worker: a WebGPU
+//!   device draws with one thread. They also need a standard library with atomics, which `scripts/web.sh`
+//!   builds where its source is installed.
 //! - Edits stay in memory until they are saved. Many edits are first written to a file of edits,
 //!   which is in memory too. Saving writes its bytes to a file, or downloads them.
 //! - Opens one region file of a Minecraft world at a time.
@@ -33,8 +34,10 @@ mod model;
 mod network;
 mod opening;
 mod page;
+mod threads;
 
 pub use check::check;
 pub use model::NamedFiles;
 pub use network::{RemoteWorld, Requests, front_needed};
 pub use page::{Edits, Page, cost_method, handles_key, key_list, module, script_keys};
+pub use threads::{run_thread, start_threads};

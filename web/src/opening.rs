@@ -8,6 +8,7 @@ use drystone_world::{
 };
 
 use crate::model::{NamedFiles, is_model, read_model};
+use crate::threads;
 
 /// Largest number of chunks that are read whole and shown in full detail. Larger sources are shown
 /// with levels of detail.
@@ -103,7 +104,8 @@ impl Opened {
 }
 
 fn load_options(levels: LevelsFor) -> LoadOptions {
-    let config = LodConfig::default().with_threads(0).with_waiting_bytes(16 << 20);
+    let config =
+        LodConfig::default().with_threads(threads::for_meshes()).with_waiting_bytes(16 << 20);
     let (vertex_bytes, cache_bytes) = (MAX_VERTEX_BYTES, LEVELS_CACHE_BYTES);
     let source_bytes = MAX_SOURCE_BYTES;
     let limits = LodLimits { config, vertex_bytes, cache_bytes, source_bytes };

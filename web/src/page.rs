@@ -98,11 +98,16 @@ impl Page {
         Ok(Self::of(opened, sized(width, height), &[]))
     }
 
-    /// Opens a WebGPU device that draws to the canvas.
-    pub async fn open_gpu(&mut self, canvas: HtmlCanvasElement) -> Result<(), String> {
+    /// Begins to open a WebGPU device that draws to the canvas. Call [`is_opening`](Self::is_opening) until it is
+    /// open.
+    pub fn open_gpu(&mut self, canvas: HtmlCanvasElement) {
         self.session.detach();
-        let opened = self.screen.open_gpu(&mut self.session, canvas).await;
-        opened.map_err(|error| error.to_string())
+        self.screen.open_gpu(self.session.camera().size(), canvas);
+    }
+
+    /// Whether the WebGPU device is still being opened.
+    pub fn is_opening(&mut self) -> Result<bool, String> {
+        self.screen.is_opening(&mut self.session).map_err(|error| error.to_string())
     }
 
     /// Opens the software rasteriser, which draws on the CPU and passes its pictures to `canvas`.

@@ -24,6 +24,7 @@ import { saving } from './saving.mjs';
 import { serve } from './serve.mjs';
 import { sittings } from './sittings.mjs';
 import { sleep } from './sleep.mjs';
+import { threads } from './threads.mjs';
 import { worker } from './worker.mjs';
 
 const { chromium } = createRequire(join(process.env.NODE_TOOLS ?? process.cwd(), 'x.js'))('playwright-core');
@@ -80,11 +81,14 @@ async function run(name, test) {
 }
 
 const server = await serve(dist);
+const isolated = await serve(dist, { isIsolated: true });
 const browser = await launch();
 const only = process.env.ONLY ?? '';
 try {
-  for (const [name, test] of Object.entries({ ...pages, ...cpu, ...worker, ...phone, ...remote }).filter(([name]) => name.includes(only))) {
-    await run(name, () => test(browser, server.url));
+  for (const [tests, { url }] of [[{ ...pages, ...cpu, ...phone, ...remote }, server], [{ ...worker, ...threads }, isolated]]) {
+    for (const [name, test] of Object.entries(tests).filter(([name]) => name.includes(only))) {
+      await run(name, () => test(browser, url));
+    }
   }
   for (const [name, test] of Object.entries(TESTS).filter(([name]) => name.includes(only))) {
     await run(name, async () => {
@@ -106,6 +110,7 @@ try {
 } finally {
   await browser.close();
   server.close();
+  isolated.close();
 }
 report();
 process.exit(counts.failed || !counts.passed ? 1 : 0);

@@ -20,14 +20,18 @@ function fileOf(folder, address) {
   }
 }
 
-export function serve(folder, port = 0) {
+/// Headers that isolate pages from those of other servers, so that browsers let them have threads.
+const ISOLATION = { 'cross-origin-opener-policy': 'same-origin', 'cross-origin-embedder-policy': 'require-corp' };
+
+export function serve(folder, { port = 0, isIsolated = false } = {}) {
   const server = createServer((request, response) => {
     const file = fileOf(folder, request.url);
     if (!file || !statSync(file, { throwIfNoEntry: false })?.isFile()) {
       response.writeHead(file ? 404 : 400).end();
       return;
     }
-    response.writeHead(200, { 'content-type': TYPES[extname(file)] ?? 'application/octet-stream' });
+    const type = { 'content-type': TYPES[extname(file)] ?? 'application/octet-stream' };
+    response.writeHead(200, { ...type, ...isIsolated && ISOLATION });
     createReadStream(file).pipe(response);
   });
   return new Promise((done) => server.listen(port, '127.0.0.1', () => done({
@@ -37,6 +41,6 @@ export function serve(folder, port = 0) {
 }
 
 if (process.argv[1] === import.meta.filename && process.argv[2]) {
-  const { url } = await serve(process.argv[2], Number(process.argv[3] ?? 8000));
+  const { url } = await serve(process.argv[2], { port: Number(process.argv[3] ?? 8000), isIsolated: true });
   console.log(`open ${url}`);
 }

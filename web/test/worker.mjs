@@ -92,7 +92,8 @@ export const worker = {
     const missing = await page.evaluate(async () => {
       const [{ Page }, { RemotePage }] = await Promise.all([import('./drystone_web.js'), import('./remote.js')]);
       // A WebGPU device draws on the page's thread.
-      const names = Object.getOwnPropertyNames(Page.prototype).filter((name) => !name.startsWith('__') && name !== 'open_gpu');
+      const local = ['is_opening', 'open_gpu'];
+      const names = Object.getOwnPropertyNames(Page.prototype).filter((name) => !name.startsWith('__') && !local.includes(name));
       return names.filter((name) => !RemotePage.prototype[name]);
     });
     check(missing.length === 0, missing.join());

@@ -1,6 +1,11 @@
 //! Canvas of a page: WebGPU draws to it, or it receives pictures of the software rasteriser.
 
-use std::time::Duration;
+use std::{
+    future::Future,
+    pin::Pin,
+    task::{Context, Poll, Waker},
+    time::Duration,
+};
 
 use drystone::{
     Resolution, Session,
@@ -18,9 +23,13 @@ const LONG_WORK: Duration = Duration::from_millis(10);
 /// Path of pictures to the page.
 #[derive(Default)]
 pub(crate) struct Screen {
+    /// The WebGPU device that is being opened.
+    opening: Option<Opening>,
     /// `None` if WebGPU draws to the canvas itself.
     cpu: Option<CpuScreen>,
 }
+
+type Opening = Pin<Box<dyn Future<Output = Result<OpenDevice, RenderError>>>>;
 
 #[wasm_bindgen]
 extern "C" {
@@ -54,16 +63,26 @@ struct CpuScreen {
 }
 
 impl Screen {
-    /// Opens a WebGPU device for the canvas, and shows the session on it.
-    pub(super) async fn open_gpu(
-        &mut self,
-        session: &mut Session,
-        canvas: HtmlCanvasElement,
-    ) -> Result<(), RenderError> {
+    /// Begins to open a WebGPU device for the canvas.
+    pub(super) fn open_gpu(&mut self, size: Size, canvas: HtmlCanvasElement) {
         self.cpu = None;
         let target = WindowTarget { window: canvas, vsync: true };
-        let device = open_window_async(target, session.camera().size()).await?;
-        show(session, device)
+        self.opening = Some(Box::pin(open_window_async(target, size)));
+    }
+
+    /// Whether the WebGPU device is still being opened. Shows the session on it once it is open.
+    ///
+    /// The executor of `wasm-bindgen-futures` is not used: in a program built for threads it requires a shared
+    /// memory, which pages that are not isolated do not have.
+    pub(super) fn is_opening(&mut self, session: &mut Session) -> Result<bool, RenderError> {
+        let Some(opening) = &mut self.opening else { return Ok(false) };
+        let Poll::Ready(device) = opening.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+        else {
+            return Ok(true);
+        };
+        self.opening = None;
+        show(session, device?)?;
+        Ok(false)
     }
 
     /// Opens the software rasteriser, and shows the session on it.
@@ -74,6 +93,7 @@ impl Screen {
     ) -> Result<(), RenderError> {
         let size = session.camera().size();
         let resolution = Resolution::default();
+        self.opening = None;
         self.cpu = Some(CpuScreen { canvas, resolution, camera: None, size, has_waited: false });
         show(session, open_soft(size)?)
     }

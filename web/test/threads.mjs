@@ -1,0 +1,73 @@
+// Tests of pages that are isolated from others, in which the program has threads. Each opens its own page.
+
+import { PATIENCE_MS, WORLD, agree, ball, check, downloaded, drop, edit, expected, generated, hold, open, picture, ready, same, words } from './kit.mjs';
+import { ballFile } from './vox.mjs';
+
+const soft = (url, world = WORLD) => `${url}?${new URLSearchParams({ ...world, backend: 'soft' })}`;
+const LEVELS = [...generated, '--levels', 'on'];
+
+/// Answers requests for the script of threads with a changed one, or not at all.
+const changeThreads = (context, change) => context.route('**/thread.js', async (route) => {
+  if (!change) return route.abort();
+  const response = await route.fetch();
+  return route.fulfill({ response, body: change(await response.text()) });
+});
+
+/// Opens the small world in a browser context in which threads are changed.
+async function openChanged(browser, url, change) {
+  const changed = Object.create(browser, {
+    newContext: {
+      value: async (options) => {
+        const context = await browser.newContext(options);
+        await changeThreads(context, change);
+        return context;
+      },
+    },
+  });
+  return open(changed, soft(url), () => {});
+}
+
+export const threads = {
+  async 'a page that is isolated has threads, and edits and saves with them'(browser, url) {
+    const { page, errors, close } = await open(browser, soft(url), () => {});
+    const count = await page.evaluate(() => navigator.hardwareConcurrency);
+    check(count >= 2, `${count} cores: the program cannot have threads`);
+    check((await words(page)).includes(`, ${count} threads,`), await words(page));
+    await agree(page, 'threads-generated', expected('threads-generated', LEVELS));
+    await drop(page, 'ball.vox', ballFile());
+    const before = await picture(page, 'threads-before');
+    await edit(page);
+    const file = await downloaded(page, () => page.keyboard.press('Control+KeyS'));
+    await agree(page, 'threads-saved', expected('threads-saved', [ball, '--levels', 'off', '--edits', file]));
+    await page.keyboard.press('Control+KeyZ');
+    await ready(page);
+    await same(page, before, await picture(page, 'threads-undone'), 'undoing leaves a difference');
+    await hold(page, ['KeyW'], before, 0.02);
+    check(errors.length === 0, errors.join('\n'));
+    await close();
+  },
+  async 'a page that is isolated draws with WebGPU'(browser, url) {
+    const { page, errors, close } = await open(browser, `${url}?${new URLSearchParams(WORLD)}`, () => {});
+    check(await page.evaluate(() => crossOriginIsolated), 'the page is not isolated');
+    check((await words(page)).toLowerCase().includes(' on wgpu: webgpu'), await words(page));
+    await agree(page, 'threads-gpu', expected('threads-gpu', LEVELS));
+    check(errors.length === 0, errors.join('\n'));
+    await close();
+  },
+  async 'threads that do not start are not needed'(browser, url) {
+    const { page, close } = await openChanged(browser, url, null);
+    check(!(await words(page)).includes(' threads'), await words(page));
+    await agree(page, 'threads-none', expected('threads-none', LEVELS));
+    await close();
+  },
+  async 'a thread that panics stops the program, which is reported'(browser, url) {
+    // Threads that make meshes read the clock.
+    const noClock = () => { Performance.prototype.now = () => { throw new WebAssembly.RuntimeError('unreachable'); }; };
+    const panic = (text) => `${text}\n(${noClock})();`;
+    const { page, close } = await openChanged(browser, url, panic);
+    await page.waitForFunction(() => document.body.dataset.state === 'refused', null, { timeout: PATIENCE_MS });
+    const reason = await page.locator('#reason').textContent();
+    check(reason.includes('The program has stopped with an internal error'), reason);
+    await close();
+  },
+};
