@@ -66,7 +66,7 @@ impl ShownVoxels {
     /// once it is complete or if there is none.
     ///
     /// # Cost
-    /// The budget of the tree per frame. In full detail and without threads also up to `time`, in
+    /// The budget of the tree per frame. In full detail, without threads and in a page also up to `time`, in
     /// which this thread makes meshes.
     ///
     /// # Errors

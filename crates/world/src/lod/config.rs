@@ -48,7 +48,8 @@ pub struct LodConfig {
     pub waiting_bytes: usize,
     /// Number of threads that make meshes. With 0, [`LodTree::wait`](crate::LodTree::wait) makes
     /// them. Default: one less than the number of cores, at least 1. On WebAssembly, where a crate
-    /// cannot start threads, they are taken from rayon's global pool, which should have more.
+    /// cannot start threads, they are taken from rayon's global pool, which must have more; default
+    /// there: 0.
     pub threads: usize,
     /// Options for the meshes of all nodes. [`LodTree::set_meshing`](crate::LodTree::set_meshing)
     /// changes them later. Default: without ambient occlusion.
@@ -65,7 +66,7 @@ impl Default for LodConfig {
             frame_bytes: 2 << 20,
             frame_time: Duration::from_millis(2),
             waiting_bytes: 64 << 20,
-            threads: cores.saturating_sub(1).max(1),
+            threads: if cfg!(target_arch = "wasm32") { 0 } else { cores.saturating_sub(1).max(1) },
             meshing: Meshing::default(),
         }
     }

@@ -1,3 +1,4 @@
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -26,9 +27,9 @@ pub(super) struct Workers {
 
 /// Threads that make meshes.
 enum Threads {
-    /// Threads of this tree alone.
+    /// Pool of this tree alone.
     Own(rayon::ThreadPool),
-    /// This number of threads of rayon's global pool, on a platform that starts no threads by itself.
+    /// Number of threads of rayon's global pool, on a platform that starts no threads by itself.
     Global(usize),
 }
 
@@ -154,8 +155,8 @@ impl Workers {
         std::mem::take(&mut jobs.finished)
     }
 
-    /// Waits at most `time` until a mesh is finished, or data may have come over a network, or shorter. Without
-    /// threads, makes one mesh instead.
+    /// Waits until a mesh is finished, or data may have come over a network, but at most `time`. May return
+    /// early. Without threads, makes one mesh instead.
     pub(super) fn wait(&self, time: Duration) {
         if self.threads.is_none() {
             self.work();
@@ -186,7 +187,10 @@ impl Workers {
 impl Threads {
     fn start(count: usize) -> Result<Self, SourceError> {
         if cfg!(target_arch = "wasm32") {
-            return Ok(Self::Global(count));
+            let all = rayon::current_num_threads();
+            let problem = format!("the global pool has {all} threads, and needs one more");
+            let no_threads = SourceError::NoThreads { count, problem };
+            return if all > count { Ok(Self::Global(count)) } else { Err(no_threads) };
         }
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(count)
@@ -248,6 +252,11 @@ impl Jobs {
 
 impl Shared {
     fn work_until_done(&self) {
+        let Some(_meshing) = IsMeshing::begin() else {
+            // The loop below has yielded to this job. The next request starts a thread again.
+            lock(&self.jobs).active -= 1;
+            return;
+        };
         let mut mesher = NodeMesher::default();
         loop {
             let job = {
@@ -284,6 +293,26 @@ impl Shared {
         });
         lock(&self.jobs).finish(node, mesh);
         self.is_finished.notify_one();
+    }
+}
+
+/// Marks the current thread as one that makes meshes, until it is dropped.
+struct IsMeshing;
+
+thread_local! {
+    static IS_MESHING: Cell<bool> = const { Cell::new(false) };
+}
+
+impl IsMeshing {
+    /// Returns `None` if the thread makes meshes already.
+    fn begin() -> Option<Self> {
+        (!IS_MESHING.replace(true)).then(|| Self)
+    }
+}
+
+impl Drop for IsMeshing {
+    fn drop(&mut self) {
+        IS_MESHING.set(false);
     }
 }
 
