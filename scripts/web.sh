@@ -10,9 +10,9 @@
 #   CHROMIUM           the browser for the tests (default: one on the path)
 #
 # A tool that is missing and cannot be installed is a failure, and the message names it. The standard
-# library is built too, with threads, from the source that rustup provides (rust-src). Without it, rustup's
-# target wasm32-unknown-unknown is used, and the page has no threads. If rustup provides neither, Debian's and
-# Ubuntu's packages of Rust for the web are used.
+# library is built too, with threads, from the source that rustup provides (rust-src). Without the source,
+# an installed target wasm32-unknown-unknown is used, and the page has no threads. If rustup provides
+# neither, Debian's and Ubuntu's packages of Rust for the web are used.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -22,8 +22,9 @@ readonly TOOLS=target/tools
 readonly PLAYWRIGHT=1.65.1
 # Required by playwright-core.
 readonly OLDEST_NODE=20
+readonly STD=(-Zbuild-std=std,panic_abort)
 readonly MAX_BYTES=1840000
-# Largest memory of the page's program, in bytes. It takes no memory until it is used.
+# Largest memory of the page's program, in bytes.
 readonly MAX_MEMORY=4294967296
 readonly RUSTUP_SECONDS=120
 readonly DEFAULT_PORT=8000
@@ -38,6 +39,10 @@ readonly BUILT=$NATIVE/web
 unset CARGO_TARGET_DIR CARGO_BUILD_TARGET_DIR CARGO_BUILD_TARGET
 unset RUSTFLAGS CARGO_ENCODED_RUSTFLAGS CARGO_BUILD_RUSTFLAGS
 unset CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS
+
+readonly OPTIONS=(--release --locked --target "$TARGET" --target-dir "$BUILT")
+# Panics name source files. Short names make the page smaller, and as large for every folder.
+readonly NAMES="\"--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}/registry/src=crates\", \"--remap-path-prefix=$PWD=.\""
 
 # cannot REASON: prints the reason and exits with an error.
 cannot() {
@@ -84,6 +89,11 @@ has_source() {
     [ -d "$("$1" --print sysroot)/lib/rustlib/src/rust/library" ]
 }
 
+# can_build_std RUSTC CARGO: whether a compiler can build the standard library. Downloads its crates.
+can_build_std() {
+    has_source "$1" && (cd web && RUSTC=$1 RUSTC_BOOTSTRAP=1 "$2" fetch --quiet --locked --target "$TARGET" "${STD[@]}")
+}
+
 # Whether the compiler on the path has a standard library for the page's target.
 has_target() {
     local folder
@@ -111,40 +121,39 @@ fetch_crates() {
     cannot "crates cannot be downloaded"
 }
 
-build_crate() {
-    # Panics name source files. Short names make the page smaller, and as large for every folder.
-    local names="\"--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}/registry/src=crates\""
-    names+=", \"--remap-path-prefix=$PWD=.\""
+# build_with RUSTC CARGO: builds the page's crate for threads, with the standard library. The compiler of
+# stable Rust then takes the options of nightly Rust.
+build_with() {
+    local names linker threads argument
+    linker=$(find_linker) || cannot "no linker for $TARGET"
+    names="$NAMES, \"--remap-path-prefix=$("$1" --print sysroot)/lib/rustlib/src/rust=rust\""
     # Threads share a memory that the page's script creates.
-    local threads="\"-Ctarget-feature=+atomics,+bulk-memory,+mutable-globals\"" argument
+    threads="\"-Ctarget-feature=+atomics,+bulk-memory,+mutable-globals\""
     for argument in --shared-memory --import-memory "--max-memory=$MAX_MEMORY" \
         --export=__wasm_init_tls --export=__tls_size --export=__tls_align --export=__tls_base; do
         threads+=", \"-Clink-arg=$argument\""
     done
-    local options=(--release --locked --target "$TARGET" --target-dir "$BUILT")
-    local plain=(--config "target.$TARGET.rustflags=[$names]")
-    local threaded=(--config "target.$TARGET.rustflags=[$names, $threads]" -Zbuild-std=std,panic_abort)
-    if has_source rustc || rustup_add component rust-src; then
-        # The compiler of stable Rust, with the options of nightly Rust.
-        (cd web && RUSTC_BOOTSTRAP=1 cargo build "${options[@]}" "${threaded[@]}")
-        return
-    fi
-    if has_target || rustup_add target "$TARGET"; then
-        echo "the page has no threads: the source of the standard library is not installed (rust-src)" >&2
-        (cd web && cargo build "${options[@]}" "${plain[@]}")
-        return
-    fi
-    if [ ! -x /usr/bin/rustc ] || ! has_source /usr/bin/rustc; then
-        install rustc-web cargo-web rust-web-src || cannot "no Rust for $TARGET"
-    fi
-    local linker
-    linker=$(find_linker) || cannot "no linker for $TARGET"
     (
         cd web
-        PATH="/usr/bin:$PATH" RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 \
-            CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER="$linker" \
-            /usr/bin/cargo build "${options[@]}" "${threaded[@]}"
+        RUSTC=$1 RUSTC_BOOTSTRAP=1 CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER="$linker" \
+            "$2" build "${OPTIONS[@]}" "${STD[@]}" --config "target.$TARGET.rustflags=[$names, $threads]"
     )
+}
+
+build_crate() {
+    # Without the source of the standard library, an installed target is used at once.
+    if can_build_std rustc cargo ||
+        { ! has_target && rustup_add component rust-src && can_build_std rustc cargo; }; then
+        build_with rustc cargo
+    elif has_target || rustup_add target "$TARGET"; then
+        echo "the page has no threads: the standard library cannot be built (rustup component add rust-src)" >&2
+        (cd web && cargo build "${OPTIONS[@]}" --config "target.$TARGET.rustflags=[$NAMES]")
+    else
+        [ -x /usr/bin/rustc ] && has_source /usr/bin/rustc || install rustc-web cargo-web rust-web-src ||
+            cannot "no Rust for $TARGET"
+        can_build_std /usr/bin/rustc /usr/bin/cargo || cannot "the standard library cannot be built for $TARGET"
+        build_with /usr/bin/rustc /usr/bin/cargo
+    fi
 }
 
 # Prints the size of the page, compressed as servers do, and fails above the limit.

@@ -42,7 +42,7 @@ let opened = null;
 let program = { open: openPage };
 // The last page after a fatal error: its edits can still be saved.
 let rescued = null;
-// Whether the page had unsaved edits at the last check: while a device is opened, it cannot be called.
+// Whether the page had unsaved edits at the last check: after a panic, it cannot be called.
 let isEdited = false;
 // Why the CPU draws; empty if WebGPU does.
 let lack = '';

@@ -4,29 +4,24 @@ import { MEMORY } from './memory.js';
 
 /// Bit of the flags of a memory: it is shared.
 const SHARED = 2;
-
-/// Whether browsers let threads share the program's memory: it is built for them, and the page is isolated.
-export const canShare = Boolean(MEMORY && self.crossOriginIsolated);
-
+/// Number of times that a memory is halved for a browser that creates no larger one. Some reserve all of it.
+const HALVINGS = 4;
 /// Interval of looks whether a future can continue, in milliseconds: a picture of the GPU is done.
 const LOOK_MS = 2;
 
-/// Creates a memory for the program. It is undefined if the program is not built for threads.
-function newMemory(shared) {
-  if (!MEMORY) return undefined;
-  const memory = new WebAssembly.Memory({ initial: MEMORY.initial, maximum: MEMORY.maximum, shared });
-  if (!shared) waitByLooking(memory);
-  return memory;
-}
+/// Whether browsers let threads share the program's memory: it is built for them, and the page is isolated.
+export const canShare = Boolean(MEMORY && self.crossOriginIsolated && self.TransformStream);
 
-/// Creates a shared memory; `null` if threads cannot share one here.
-function sharedMemory() {
-  if (!canShare) return null;
+/// Creates a memory for the program. It is undefined if the program is not built for threads.
+function newMemory(shared, halvings = 0) {
+  if (!MEMORY) return undefined;
   try {
-    return newMemory(true);
+    const memory = new WebAssembly.Memory({ initial: MEMORY.initial, maximum: MEMORY.maximum >> halvings, shared });
+    if (!shared || !Atomics.waitAsync) waitByLooking(memory);
+    return memory;
   } catch (error) {
-    console.warn(`The program has one thread: ${error}`);
-    return null;
+    if (halvings === HALVINGS) throw error;
+    return newMemory(shared, halvings + 1);
   }
 }
 
@@ -64,19 +59,31 @@ async function receiveShared() {
   return new Response(answer.body.pipeThrough(withShared()), { headers: { 'Content-Type': 'application/wasm' } });
 }
 
+/// Creates a shared memory; `null` if the browser has none.
+function sharedMemory() {
+  try {
+    return newMemory(true);
+  } catch (error) {
+    console.warn(`The program has one thread: ${error}`);
+    return null;
+  }
+}
+
 /// Loads the program. Returns what a worker needs to start an instance of it, with a memory of its own.
 export async function load() {
-  const memory = sharedMemory();
+  const memory = canShare && sharedMemory();
   if (memory) await init({ module_or_path: receiveShared(), memory });
   else await init({ memory: newMemory(false) });
   return { program: module(), isShared: Boolean(memory) };
 }
 
-/// Starts an instance of a loaded program. Returns what a worker needs to be a thread of it.
+/// Starts an instance of a loaded program. Returns what a worker needs to be a thread of it. An instance for which
+/// there is no shared memory loads a program that needs none.
 export async function start({ program, isShared }) {
-  const memory = newMemory(isShared);
-  await init({ module_or_path: program, memory });
-  return { program, memory };
+  const memory = isShared && sharedMemory();
+  if (isShared && !memory) await init({ memory: newMemory(false) });
+  else await init({ module_or_path: program, memory: memory || newMemory(false) });
+  return { program, memory, isShared: Boolean(memory) };
 }
 
 /// Starts a thread of an instance, which has a stack of its own.

@@ -73,11 +73,11 @@ class Remote {
   #silence = 0;
   #isSilent = false;
 
-  /// `faults` is a channel of errors of threads. `host.fail` receives errors with their pages; `host.hasEdits`
+  /// `faults` is a channel of errors of threads, or null if there are none. `host.fail` receives errors with their pages; `host.hasEdits`
   /// returns whether edits are not saved.
   constructor(worker, faults, host) {
     [this.#worker, this.#faults, this.#host] = [worker, faults, host];
-    faults.onmessage = ({ data }) => this.#stop(data);
+    if (faults) faults.onmessage = ({ data }) => this.#stop(data);
     worker.addEventListener('message', ({ data }) => this.#answer(data));
     worker.addEventListener('error', ({ message }) => this.#stop(message));
     const fault = 'The browser cannot receive the answer of the program';
@@ -117,7 +117,7 @@ class Remote {
   /// Ends the worker. Calls fail that it has not answered.
   end(error) {
     this.#worker.terminate();
-    this.#faults.close();
+    this.#faults?.close();
     for (const { fail } of this.#calls.values()) fail(error);
     this.#calls.clear();
     this.#endSilence();
@@ -180,22 +180,24 @@ class Remote {
 /// Starts a worker with the program, once it is `loaded`. Throws the reason if the browser starts none.
 export const startRemote = (loaded, host) => new Promise((done, fail) => {
   const worker = new Worker(new URL('./worker.js', import.meta.url), { type: 'module' });
-  const faults = new BroadcastChannel(`drystone-${Math.random()}`);
-  let limit = 0;
+  let [limit, faults] = [0, null];
   const end = (isStarted, reason) => {
     clearTimeout(limit);
     worker.onmessage = null;
     worker.onerror = null;
     if (isStarted) return done(new Remote(worker, faults, host));
     worker.terminate();
-    faults.close();
+    faults?.close();
     return fail(reason);
   };
   worker.onmessage = ({ data: { isStarted, reason } }) => end(isStarted, reason);
-  faults.onmessage = ({ data }) => end(false, data);
   worker.onerror = ({ message }) => end(false, message || 'the worker cannot be loaded');
   loaded.then((loaded) => {
     limit = setTimeout(() => end(false, `the worker has not started after ${START_MS / 1e3} s`), START_MS);
-    worker.postMessage({ loaded, faults: faults.name });
+    if (loaded.isShared) {
+      faults = new BroadcastChannel(`drystone-${Math.random()}`);
+      faults.onmessage = ({ data }) => end(false, data);
+    }
+    worker.postMessage({ loaded, faults: faults?.name });
   }).catch((error) => end(false, `${error}`));
 });

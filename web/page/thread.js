@@ -3,8 +3,13 @@ import { run_thread } from './drystone_web.js';
 import { startThread } from './program.js';
 
 self.addEventListener('message', async ({ data: { instance, faults } }) => {
-  await startThread(instance);
-  self.postMessage('ready');
+  try {
+    await startThread(instance);
+  } catch (error) {
+    self.postMessage(`${error}`);
+    return;
+  }
+  self.postMessage('');
   try {
     run_thread();
   } catch (error) {

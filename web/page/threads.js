@@ -1,7 +1,7 @@
 // Threads of the program, in a worker; see src/threads.rs.
 import { start_threads } from './drystone_web.js';
 
-/// Largest number of threads. Each has a worker, and a stack of 1 MiB.
+/// Largest number of threads. Each has a worker, and a stack of 2 MiB.
 const MAX_THREADS = 16;
 /// Time limit for the start of all threads, in milliseconds. Those that take longer are not used.
 const START_MS = 5_000;
@@ -11,7 +11,8 @@ class Thread {
   #worker = new Worker(new URL('./thread.js', import.meta.url), { type: 'module' });
   /// Resolves to the reason if the thread does not start, else to an empty string.
   started = new Promise((done) => {
-    this.#worker.onmessage = () => done('');
+    this.#worker.onmessage = ({ data: reason }) => done(reason);
+    this.#worker.onmessageerror = () => done('the browser cannot send it the program');
     this.#worker.onerror = (event) => {
       event.preventDefault();
       done(event.message || 'its script cannot be loaded');
@@ -22,6 +23,10 @@ class Thread {
     this.#worker.postMessage({ instance, faults });
     const late = new Promise((done) => setTimeout(done, START_MS, `not within ${START_MS / 1e3} s`));
     return Promise.race([this.started, late]);
+  }
+
+  end() {
+    this.#worker.terminate();
   }
 }
 

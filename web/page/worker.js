@@ -55,7 +55,8 @@ self.addEventListener('unhandledrejection', ({ reason }) => {
 self.addEventListener('message', async ({ data: { loaded, faults } }) => {
   try {
     const instance = await start(loaded);
-    if (loaded.isShared) await startThreads(threads, instance, faults);
+    if (instance.isShared) await startThreads(threads, instance, faults);
+    else for (const thread of threads) thread.end();
     self.addEventListener('message', ({ data }) => answer(data));
     self.postMessage({ isStarted: true });
   } catch (error) {

@@ -1,6 +1,6 @@
 // Tests of pages that are isolated from others, in which the program has threads. Each opens its own page.
 
-import { PATIENCE_MS, WORLD, agree, ball, check, downloaded, drop, edit, expected, generated, hold, open, picture, ready, same, words } from './kit.mjs';
+import { PATIENCE_MS, WORLD, agree, ball, check, downloaded, drawer, drop, edit, expected, generated, hold, open, picture, ready, same, words } from './kit.mjs';
 import { ballFile } from './vox.mjs';
 
 const soft = (url, world = WORLD) => `${url}?${new URLSearchParams({ ...world, backend: 'soft' })}`;
@@ -13,13 +13,17 @@ const changeThreads = (context, change) => context.route('**/thread.js', async (
   return route.fulfill({ response, body: change(await response.text()) });
 });
 
-/// Opens the small world in a browser context in which threads are changed.
-async function openChanged(browser, url, change) {
+/// Opens the small world in a browser context in which threads are changed, and the `start` of all scripts.
+async function openChanged(browser, url, change, start = '') {
   const changed = Object.create(browser, {
     newContext: {
       value: async (options) => {
         const context = await browser.newContext(options);
         await changeThreads(context, change);
+        await context.route('**/program.js', async (route) => {
+          const response = await route.fetch();
+          await route.fulfill({ response, body: `${start}\n${await response.text()}` });
+        });
         return context;
       },
     },
@@ -30,8 +34,14 @@ async function openChanged(browser, url, change) {
 export const threads = {
   async 'a page that is isolated has threads, and edits and saves with them'(browser, url) {
     const { page, errors, close } = await open(browser, soft(url), () => {});
-    const count = await page.evaluate(() => navigator.hardwareConcurrency);
-    check(count >= 2, `${count} cores: the program cannot have threads`);
+    const { count, isBuilt } = await page.evaluate(async () => {
+      const { MEMORY } = await import('./memory.js');
+      return { count: Math.min(navigator.hardwareConcurrency, 16), isBuilt: Boolean(MEMORY) };
+    });
+    if (!isBuilt || count < 2) {
+      await close();
+      return isBuilt ? 'there is one core' : 'the program is built without threads';
+    }
     check((await words(page)).includes(`, ${count} threads,`), await words(page));
     await agree(page, 'threads-generated', expected('threads-generated', LEVELS));
     await drop(page, 'ball.vox', ballFile());
@@ -47,17 +57,33 @@ export const threads = {
     await close();
   },
   async 'a page that is isolated draws with WebGPU'(browser, url) {
-    const { page, errors, close } = await open(browser, `${url}?${new URLSearchParams(WORLD)}`, () => {});
-    check(await page.evaluate(() => crossOriginIsolated), 'the page is not isolated');
-    check((await words(page)).toLowerCase().includes(' on wgpu: webgpu'), await words(page));
-    await agree(page, 'threads-gpu', expected('threads-gpu', LEVELS));
-    check(errors.length === 0, errors.join('\n'));
-    await close();
+    // Older browsers cannot wait for a word of a shared memory without blocking.
+    for (const script of [() => {}, () => { delete Atomics.waitAsync; }]) {
+      const { page, errors, close } = await open(browser, `${url}?${new URLSearchParams(WORLD)}`, script);
+      check(await page.evaluate(() => crossOriginIsolated), 'the page is not isolated');
+      check((await words(page)).toLowerCase().includes(' on wgpu: webgpu'), await words(page));
+      await agree(page, 'threads-gpu', expected('threads-gpu', LEVELS));
+      check(errors.length === 0, errors.join('\n'));
+      await close();
+    }
   },
   async 'threads that do not start are not needed'(browser, url) {
     const { page, close } = await openChanged(browser, url, null);
     check(!(await words(page)).includes(' threads'), await words(page));
     await agree(page, 'threads-none', expected('threads-none', LEVELS));
+    await close();
+  },
+  async 'a worker without a shared memory draws with one thread'(browser, url) {
+    // The page's thread has a shared memory, and the worker gets none.
+    const { page, close } = await openChanged(browser, url, (text) => text, `
+      const { Memory } = WebAssembly;
+      if (self.WorkerGlobalScope) WebAssembly.Memory = function (of) {
+        if (of.shared) throw new RangeError('no memory');
+        return new Memory(of);
+      };`);
+    check(page !== drawer(page), 'the page\'s thread draws');
+    check((await words(page)).includes(', 1 thread,'), await words(page));
+    await agree(page, 'threads-memory', expected('threads-memory', LEVELS));
     await close();
   },
   async 'a thread that panics stops the program, which is reported'(browser, url) {

@@ -30,6 +30,9 @@ pub(crate) fn find_shared(program: &[u8]) -> Result<Option<SharedMemory>, String
             }
             // Two names with their lengths, each of one byte, and the kind precede.
             let flags_at = at + 1 + import.module.len() + 1 + import.name.len() + 1;
+            if program.get(flags_at).is_none_or(|flags| flags & SHARED == 0) {
+                return Err(format!("no flags of a shared memory at byte {flags_at}"));
+            }
             let maximum = memory.maximum.ok_or("a shared memory without a maximum")?;
             return Ok(Some(SharedMemory { initial: memory.initial, maximum, flags_at }));
         }
