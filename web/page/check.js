@@ -4,7 +4,7 @@ import { load } from './program.js';
 
 self.addEventListener('message', async ({ data: file }) => {
   try {
-    await load();
+    await load(false);
     const isEdits = check(file.name, new Uint8Array(await file.arrayBuffer()));
     self.postMessage({ isEdits });
   } catch (error) {

@@ -69,20 +69,21 @@ function sharedMemory() {
   }
 }
 
-/// Loads the program. Returns what a worker needs to start an instance of it, with a memory of its own.
-export async function load() {
-  const memory = canShare && sharedMemory();
+/// Loads the program, with a memory that threads can share if it `shares`. Returns what a worker needs to start an
+/// instance of it, with a memory of its own.
+export async function load(shares = canShare) {
+  const memory = shares && sharedMemory();
   if (memory) await init({ module_or_path: receiveShared(), memory });
   else await init({ memory: newMemory(false) });
   return { program: module(), isShared: Boolean(memory) };
 }
 
-/// Starts an instance of a loaded program. Returns what a worker needs to be a thread of it. An instance for which
-/// there is no shared memory loads a program that needs none.
+/// Starts an instance of a loaded program. Returns what a worker needs to be a thread of it. Without a
+/// shared memory, loads the program again as one that needs none.
 export async function start({ program, isShared }) {
   const memory = isShared && sharedMemory();
-  if (isShared && !memory) await init({ memory: newMemory(false) });
-  else await init({ module_or_path: program, memory: memory || newMemory(false) });
+  if (isShared && !memory) return load(false);
+  await init({ module_or_path: program, memory: memory || newMemory(false) });
   return { program, memory, isShared: Boolean(memory) };
 }
 

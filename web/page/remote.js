@@ -73,8 +73,8 @@ class Remote {
   #silence = 0;
   #isSilent = false;
 
-  /// `faults` is a channel of errors of threads, or null if there are none. `host.fail` receives errors with their pages; `host.hasEdits`
-  /// returns whether edits are not saved.
+  /// `faults` is a channel of errors of threads, or null if there are none. `host.fail` receives errors with their
+  /// pages; `host.hasEdits` returns whether edits are not saved.
   constructor(worker, faults, host) {
     [this.#worker, this.#faults, this.#host] = [worker, faults, host];
     if (faults) faults.onmessage = ({ data }) => this.#stop(data);

@@ -31,16 +31,20 @@ async function openChanged(browser, url, change, start = '') {
   return open(changed, soft(url), () => {});
 }
 
+/// Returns the number of threads that a page should have, and why it has none; empty if it has some.
+const threadsOf = (page) => page.evaluate(async () => {
+  const { MEMORY } = await import('./memory.js');
+  const count = Math.min(navigator.hardwareConcurrency, 16);
+  return { count, lack: (!MEMORY && 'the program is built without threads') || (count < 2 ? 'there is one core' : '') };
+});
+
 export const threads = {
   async 'a page that is isolated has threads, and edits and saves with them'(browser, url) {
     const { page, errors, close } = await open(browser, soft(url), () => {});
-    const { count, isBuilt } = await page.evaluate(async () => {
-      const { MEMORY } = await import('./memory.js');
-      return { count: Math.min(navigator.hardwareConcurrency, 16), isBuilt: Boolean(MEMORY) };
-    });
-    if (!isBuilt || count < 2) {
+    const { count, lack } = await threadsOf(page);
+    if (lack) {
       await close();
-      return isBuilt ? 'there is one core' : 'the program is built without threads';
+      return lack;
     }
     check((await words(page)).includes(`, ${count} threads,`), await words(page));
     await agree(page, 'threads-generated', expected('threads-generated', LEVELS));
@@ -69,7 +73,8 @@ export const threads = {
   },
   async 'threads that do not start are not needed'(browser, url) {
     const { page, close } = await openChanged(browser, url, null);
-    check(!(await words(page)).includes(' threads'), await words(page));
+    check(page !== drawer(page), 'the page\'s thread draws');
+    check((await words(page)).includes(', 1 thread,'), await words(page));
     await agree(page, 'threads-none', expected('threads-none', LEVELS));
     await close();
   },
@@ -91,6 +96,11 @@ export const threads = {
     const noClock = () => { Performance.prototype.now = () => { throw new WebAssembly.RuntimeError('unreachable'); }; };
     const panic = (text) => `${text}\n(${noClock})();`;
     const { page, close } = await openChanged(browser, url, panic);
+    const { lack } = await threadsOf(page);
+    if (lack) {
+      await close();
+      return lack;
+    }
     await page.waitForFunction(() => document.body.dataset.state === 'refused', null, { timeout: PATIENCE_MS });
     const reason = await page.locator('#reason').textContent();
     check(reason.includes('The program has stopped with an internal error'), reason);
