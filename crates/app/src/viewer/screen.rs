@@ -5,6 +5,8 @@ use drystone::{
     scene::{self, BackendKind, Size},
 };
 use drystone_render::{DrawStats, Image, RenderError, WindowHandle, WindowTarget};
+#[cfg(all(unix, not(target_vendor = "apple")))]
+use winit::platform::x11::WindowAttributesExtX11;
 use winit::{
     dpi::{self, PhysicalSize},
     event_loop::{ActiveEventLoop, OwnedDisplayHandle},
@@ -44,6 +46,9 @@ impl Screen {
             .with_title("drystone")
             .with_inner_size(size)
             .with_maximized(is_maximized);
+        // The window's class of X11 and application ID of Wayland.
+        #[cfg(all(unix, not(target_vendor = "apple")))]
+        let attributes = WindowAttributesExtX11::with_name(attributes, "drystone", "drystone");
         let window = event_loop
             .create_window(attributes)
             .map_err(|error| AppError::Window(error.to_string()))?;

@@ -55,5 +55,7 @@ mod window_edits;
 mod window_levels;
 mod window_messages;
 mod window_models;
+#[cfg(target_os = "linux")]
+mod window_monitors;
 mod window_panels;
 mod window_session;

@@ -139,6 +139,13 @@ impl Target {
     /// Copies the picture to the window's back buffer.
     pub(super) fn copy_to_window(&self, gl: &Gl) {
         let [width, height] = self.size.map(|side| side as GLint);
+        // Mesa's software drivers update the size of a resized window only in `Viewport`, with the
+        // window's framebuffer bound.
+        // SAFETY: `gl` is of the context that is current, which has a window.
+        unsafe {
+            gl.BindFramebuffer(gl::DRAW_FRAMEBUFFER, 0);
+            gl.Viewport(0, 0, width, height);
+        }
         copy(gl, [self.picture(), 0], [0, height, width, 0]);
     }
 
