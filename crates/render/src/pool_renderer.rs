@@ -1,8 +1,7 @@
 use drystone_mesh::Quad;
-use drystone_pool::{DrawList, HiddenCommands, ListConfig, MoveBudget, PoolConfig, VertexPool};
+use drystone_pool::{DrawList, HiddenCommands, ListConfig, MoveBudget, VertexPool};
 
 use crate::{
-    buffers::PATTERN_QUADS,
     cull::{Cull, CullCounts},
     device::{Device, DeviceInfo, Output, Submitted, sealed::Sealed},
     draw_data::DrawData,
@@ -27,7 +26,6 @@ mod triangles;
 use crate::cull::{Culled, cull_view};
 pub use buffers::{FlushedBuffers, PoolGeometries, PoolUpload};
 use casters::Casters;
-use config::min_buffer_quads;
 pub use config::{PoolRendererConfig, capacity_for};
 pub(crate) use opaque::visible_parts;
 use opaque::{Opaque, Pool};
@@ -99,7 +97,7 @@ struct Selection {
 impl<D: Device> PoolRenderer<D> {
     /// Creates a renderer with a capacity of `quads` quads in `meshes` meshes, and a small reserve,
     /// in as few buffers as possible. It grows in steps of a sixteenth as needed, and frees buffers
-    /// that it no longer needs.
+    /// that have been empty for 8 frames.
     ///
     /// # Errors
     /// `Pool` when the device is out of memory, or `Lost`.
@@ -118,17 +116,9 @@ impl<D: Device> PoolRenderer<D> {
         meshes: u32,
         choices: PoolRendererConfig,
     ) -> Result<Self, RenderError> {
-        let PoolRendererConfig { placement, oversize, hidden, max_buffer_bytes } = choices;
-        let limit = u32::try_from(max_buffer_bytes / size_of::<Quad>() as u64);
-        let capacity = capacity_for(quads);
-        let max_quads = device.info().max_quads.min(limit.unwrap_or(u32::MAX));
-        let config = PoolConfig::default()
-            .with_placement(placement)
-            .with_oversize(oversize)
-            .with_min_buffer_elements(min_buffer_quads(capacity))
-            .with_max_buffer_elements(max_quads)
-            .with_first_slots(meshes)
-            .with_pattern_elements(PATTERN_QUADS);
+        let (capacity, hidden) = (capacity_for(quads), choices.hidden);
+        let config = choices.pool_config(capacity, meshes, device.info().max_quads);
+        let max_buffer_bytes = u64::from(config.max_buffer_elements) * size_of::<Quad>() as u64;
         let mut pool = VertexPool::new(config)?;
         let mut buffers = PoolGeometries::default();
         let mut upload = PoolUpload { device: &mut device, buffers: &mut buffers };
@@ -143,7 +133,7 @@ impl<D: Device> PoolRenderer<D> {
             blended: SortedMeshes::new(blended),
             casters: Casters::default(),
             triangles: None,
-            max_buffer_bytes: u64::from(max_quads) * size_of::<Quad>() as u64,
+            max_buffer_bytes,
             hidden,
             selection: Selection::default(),
             listed: DrawStats::default(),

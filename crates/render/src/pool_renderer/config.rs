@@ -1,4 +1,7 @@
-use drystone_pool::{HiddenCommands, Oversize, Placement};
+use drystone_mesh::Quad;
+use drystone_pool::{HiddenCommands, Oversize, Placement, PoolConfig};
+
+use crate::buffers::PATTERN_QUADS;
 
 /// Minimum size of a buffer, in quads: 512 KiB. Also the size of the first buffer if the scene's
 /// size is unknown.
@@ -8,6 +11,9 @@ const MIN_SCENE_BUFFER_QUADS: u32 = 1 << 12;
 /// Reserve for meshes that change, as a fraction (1/n) of what a scene needs. A changed mesh is
 /// allocated before its old range is freed.
 const SPARE_DIVISOR: u64 = 32;
+/// Frames for which an empty buffer is retained. With 60, an empty buffer was much of what a flight
+/// reserved beyond its meshes.
+const SPARE_FRAMES: u32 = 8;
 
 /// Configuration of a [`PoolRenderer`](crate::PoolRenderer). The default suits any scene; other values are for
 /// measurements.
@@ -63,6 +69,20 @@ impl PoolRendererConfig {
         self.max_buffer_bytes = max_buffer_bytes;
         self
     }
+
+    /// Configuration of the pool for a capacity of `quads` quads in `meshes` meshes, in buffers of
+    /// at most `max_quads`.
+    pub(super) fn pool_config(&self, quads: u64, meshes: u32, max_quads: u32) -> PoolConfig {
+        let limit = u32::try_from(self.max_buffer_bytes / size_of::<Quad>() as u64);
+        PoolConfig::default()
+            .with_placement(self.placement.clone())
+            .with_oversize(self.oversize)
+            .with_min_buffer_elements(min_buffer_quads(quads))
+            .with_max_buffer_elements(max_quads.min(limit.unwrap_or(u32::MAX)))
+            .with_first_slots(meshes)
+            .with_spare_frames(SPARE_FRAMES)
+            .with_pattern_elements(PATTERN_QUADS)
+    }
 }
 
 /// Initial capacity of a pool renderer for a scene of `quads` quads.
@@ -72,7 +92,7 @@ pub const fn capacity_for(quads: u64) -> u64 {
 
 /// Minimum buffer size for a scene of `scene_quads` quads, so that a small scene does not reserve
 /// many times its size.
-pub(super) fn min_buffer_quads(scene_quads: u64) -> u32 {
+fn min_buffer_quads(scene_quads: u64) -> u32 {
     match u32::try_from(scene_quads) {
         Ok(0) | Err(_) => MIN_BUFFER_QUADS,
         Ok(scene_quads) => scene_quads.clamp(MIN_SCENE_BUFFER_QUADS, MIN_BUFFER_QUADS),
