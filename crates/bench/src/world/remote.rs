@@ -3,8 +3,10 @@
 //!
 //! - `first` opens the world as the viewer does. `time` ends when the default camera sees a picture without
 //!   a hole.
-//! - `near` opens it with a camera near the ground, as a link does. `time` ends when everything is shown in
-//!   all detail that the camera resolves, also around the camera. The picture equals that of the local file.
+//! - `near` opens it with a camera near the ground, as a link does. `time` ends when the picture is complete: when
+//!   its nodes are those of the local file's picture, from a run before. Both pictures are then equal.
+//! - `near-around` opens the same view. `time` ends when everything is shown in all detail that the camera
+//!   resolves, also around the camera.
 //! - `near-shot` opens the same view as `drystone shot` does, with shadows and sky light: `time` ends when the
 //!   picture is complete. It equals that of the local file with everything around the camera.
 //! - `flight` is the flight of table `world`. `p50` and `p99` are CPU times of the thread that draws.
@@ -27,7 +29,7 @@ use std::{
 
 use drystone::{
     Content, Framed, LevelsFor, LoadOptions, LodLimits, Progress, ViewOptions,
-    scene::{MemoryBudget, Shade, VoxelScene},
+    scene::{MemoryBudget, Shade, VoxelScene, lod_camera},
 };
 use drystone_formats::Source;
 use drystone_render::{Image, PoolRenderer, SoftDevice, View};
@@ -36,6 +38,7 @@ use drystone_testing::{
     Random,
     http::{FileServer, Line},
 };
+use drystone_voxel::NodePos;
 use drystone_world::{LodData, LodTree};
 use glam::DVec3;
 
@@ -63,16 +66,23 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<(), Error> {
             |place: Place| Contender::new(place.name(), move || first(&input.at(place)));
         Ok(places.map(contender).into())
     })?;
-    let whole: Complete = |scene, view| update(scene, view, LodTree::is_settled);
-    let picture: Complete = |scene, view| Ok(scene.settle_picture(view, vast::SIZE, |_| {})?);
+    let whole: Complete = |scene, view, _| update(scene, view, LodTree::is_settled);
+    let shown: Complete = |scene, view, expected| {
+        update(scene, view, |tree| nodes_in_picture(tree, view) == *expected)
+    };
+    let drawn: Complete = |scene, view, _| Ok(scene.settle_picture(view, vast::SIZE, |_| {})?);
     let plain: Change = |view| view;
     let lit: Change = |view| View { shadows: true, sky_light: true, ..view };
-    for (case, change, complete) in [("near", plain, whole), ("near-shot", lit, picture)] {
+    let cases = [("near", plain, shown), ("near-around", plain, whole), ("near-shot", lit, drawn)];
+    for (case, change, complete) in cases {
         run.case(case, || {
-            let expected = Arc::new(near(&input.at(Place::Local), change, whole)?.0);
+            let expected = Arc::new(near(&input.at(Place::Local), change, &[], whole)?);
             let contender = |place: Place| {
                 let expected = Arc::clone(&expected);
-                let round = move || same(near(&input.at(place), change, complete)?, &expected);
+                let round = move || {
+                    let got = near(&input.at(place), change, &expected.nodes, complete)?;
+                    same(got, &expected.picture)
+                };
                 Contender::new(place.name(), round)
             };
             Ok(places.map(contender).into())
@@ -224,18 +234,27 @@ fn first(opening: &Opening<'_>) -> Round {
     Ok(opening.figures())
 }
 
-/// Updates a scene until a picture is complete.
-type Complete = fn(&mut VoxelScene, &View) -> Result<(), Failure>;
+/// Updates a scene until a picture is complete. Receives the expected nodes of the picture, in ascending
+/// order.
+type Complete = fn(&mut VoxelScene, &View, &[NodePos]) -> Result<(), Failure>;
 
 /// Changes the options of a view.
 type Change = fn(View) -> View;
 
-/// Returns the picture near the ground, and its costs.
+/// Picture and nodes of a view near the ground, and their costs.
+struct Near {
+    picture: Image,
+    nodes: Vec<NodePos>,
+    figures: Vec<Figure>,
+}
+
+/// Opens the view near the ground and waits until `complete` returns.
 fn near(
     opening: &Opening<'_>,
     change: Change,
+    expected: &[NodePos],
     complete: Complete,
-) -> Result<(Image, Vec<Figure>), Failure> {
+) -> Result<Near, Failure> {
     let data = data_of(opening.content()?)?;
     let [eye, target] = NEAR;
     let view = change(vast::view(&data, eye, target));
@@ -244,13 +263,22 @@ fn near(
     let renderer = PoolRenderer::new(device, capacity.quads, capacity.meshes)?;
     let tree = LodTree::new(data, drystone_world::LodConfig::default())?;
     let mut scene = VoxelScene::new(tree, Box::new(renderer))?;
-    complete(&mut scene, &view)?;
+    complete(&mut scene, &view, expected)?;
     let figures = opening.figures();
-    Ok((scene.picture(&view)?.0, figures))
+    let nodes = nodes_in_picture(scene.tree(), &view);
+    Ok(Near { picture: scene.picture(&view)?.0, nodes, figures })
+}
+
+/// Returns the shown nodes that may be in the picture, in ascending order.
+fn nodes_in_picture(tree: &LodTree, view: &View) -> Vec<NodePos> {
+    let camera = lod_camera(view, vast::SIZE);
+    let mut nodes: Vec<NodePos> = tree.shown().filter(|&node| camera.may_see(node)).collect();
+    nodes.sort_unstable();
+    nodes
 }
 
 /// Returns the figures if the picture is the expected one.
-fn same((picture, figures): (Image, Vec<Figure>), expected: &Image) -> Round {
+fn same(Near { picture, figures, .. }: Near, expected: &Image) -> Round {
     let different = expected.difference(&picture, 0).ok_or("the sizes differ")?.pixels;
     let most = f64::from(vast::SIZE.width * vast::SIZE.height) * UNDECIDED;
     match f64::from(different) <= most {

@@ -50,8 +50,10 @@ impl LodCamera {
         squares.sum::<f64>().sqrt()
     }
 
-    /// Whether a part of `node` may be in the picture. Tests the node's bounding sphere.
-    pub(super) fn may_see(&self, node: NodePos) -> bool {
+    /// Returns whether a part of `node` may be in the picture. Compares the node's bounding sphere with
+    /// the cone through the picture's corners, so nodes beside the picture may count, and visible ones
+    /// always do. True for every node in a parallel projection.
+    pub fn may_see(&self, node: NodePos) -> bool {
         let Sphere { center, radius } = Sphere::around(node);
         matches!(self.scale, PixelScale::Parallel(_)) || self.view_distance(center) <= radius
     }
