@@ -1,30 +1,18 @@
 // Tests of dropped files: valid, damaged and unsupported ones. Each starts with the small world.
 
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PATIENCE_MS, agree, ball, check, data, differ, drop, dropAll, dropGroups, dropTogether, dropped, expected, message, packed, picture, pictures, ready, same, expectMessage, stored, waitForStatus, words } from './kit.mjs';
+import { PATIENCE_MS, ball, check, data, drop, dropAll, dropGroups, dropTogether, dropped, message, picture, ready, same, expectMessage, stored, words } from './kit.mjs';
 import { compare } from './pictures.mjs';
 import { ballFile } from './vox.mjs';
 
+/// A red square that a material file colours.
+export const SQUARE = {
+  'square.obj': 'mtllib parts/square.mtl\nusemtl red\nv 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n',
+  'square.mtl': 'newmtl red\nKd 1 0 0\n',
+};
+
 export const files = {
-  async 'a dropped model looks as in the software rasteriser'(page) {
-    await dropped(page, ball, 'ball');
-    check((await words(page)).includes('ball.vox'), await words(page));
-  },
-  async 'a dropped stored world looks as in the software rasteriser'(page) {
-    await dropped(page, stored('ball', ball), 'stored');
-  },
-  async 'a dropped packed world looks as in the software rasteriser, and a damaged one is reported'(page) {
-    const file = packed('packed', '--seed', '9', '--chunks', '6x4x6');
-    await dropped(page, file, 'packed');
-    const bytes = readFileSync(file);
-    await drop(page, 'cut.dsw', bytes.subarray(0, bytes.length - 9));
-    await expectMessage(page, 'it is cut off');
-    bytes[99] ^= 1;
-    await drop(page, 'changed.dsw', bytes);
-    await expectMessage(page, 'header: its checksum is wrong');
-    check((await words(page)).includes('seed 9'), await words(page));
-  },
   async 'damaged stored worlds are reported and the page continues'(page) {
     const whole = readFileSync(stored('damaged', '--chunks', '6x4x6'));
     let refused = 0;
@@ -101,30 +89,6 @@ export const files = {
       await same(page, before, await picture(page, 'bad-after'), `${name} changes the picture`);
     }
   },
-};
-
-/// A red square that a material file colours.
-const SQUARE = {
-  'square.obj': 'mtllib parts/square.mtl\nusemtl red\nv 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n',
-  'square.mtl': 'newmtl red\nKd 1 0 0\n',
-};
-
-Object.assign(files, {
-  async 'a model opens together with the files that it names, and missing ones are listed'(page) {
-    check(await page.locator('#edit').isEnabled(), 'a world cannot be edited');
-    const all = Object.entries(SQUARE);
-    await dropTogether(page, all.toReversed());
-    check(!await message(page), await message(page));
-    const red = await picture(page, 'square');
-    mkdirSync(join(pictures, 'parts'), { recursive: true });
-    writeFileSync(join(pictures, 'square.obj'), SQUARE['square.obj']);
-    writeFileSync(join(pictures, 'parts/square.mtl'), SQUARE['square.mtl']);
-    await agree(page, 'square', expected('square', [join(pictures, 'square.obj')]));
-    check(await page.locator('#edit').isDisabled(), 'a model can be edited');
-    await drop(page, ...all[0]);
-    await expectMessage(page, 'square.obj: 1 material files that cannot be read, 1 undefined materials, shown in grey. Missing: parts/square.mtl. Open these files together with the model');
-    await differ(page, red, await picture(page, 'square-grey'), 0.01, 'the square has a colour without its material file');
-  },
   async 'a model that cannot be opened without another file names it'(page) {
     const before = await picture(page, 'buffer-before');
     const text = JSON.stringify({
@@ -141,21 +105,4 @@ Object.assign(files, {
     await expectMessage(page, 'Several models: drop flag.gltf or square.obj, each with its files');
     await page.evaluate(() => { document.body.dataset.settled = 'true'; });
   },
-  async 'a textured model looks as in the software rasteriser'(page) {
-    if (!data) return 'DRYSTONE_DATA is not set';
-    const folder = join(data, 'FlightHelmet');
-    const names = readdirSync(folder).filter((name) => /\.(gltf|bin|png|jpg)$/.test(name));
-    await dropTogether(page, names.map((name) => [name, readFileSync(join(folder, name))]));
-    check(!await message(page), await message(page));
-    await agree(page, 'helmet', expected('helmet', [join(folder, 'FlightHelmet.gltf')]));
-    await page.keyboard.press('KeyE');
-    await waitForStatus(page, 'polygon models cannot be edited');
-  },
-});
-
-for (const name of ['spot.obj', 'monu10.vox', 'r.0.0.mca', 'jacksboro-dem-16bit.png']) {
-  files[`${name} looks as in the software rasteriser`] = async (page) => {
-    if (!data) return 'DRYSTONE_DATA is not set';
-    await dropped(page, join(data, name), name);
-  };
-}
+};

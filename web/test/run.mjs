@@ -3,7 +3,7 @@
 //   DRYSTONE       the command line, which draws the expected pictures (default target/debug/drystone)
 //   DRYSTONE_DATA  a folder of real inputs; if unset, their tests are skipped
 //   CHROMIUM       the browser (default /usr/bin/chromium)
-//   BACKEND        the backend of tests that choose none (default webgpu); some tests lose WebGPU devices
+//   BACKEND        the backend of all tests that do not name one in their address (default: that of their group)
 //   ONLY           runs only tests with this text in their names (default all)
 
 import { createRequire } from 'node:module';
@@ -15,6 +15,7 @@ import { edits } from './edits.mjs';
 import { files } from './files.mjs';
 import { folders } from './folders.mjs';
 import { ARGUMENTS, WORLD, check, dist, message, noteDevices, open, pictures, words } from './kit.mjs';
+import { looks } from './looks.mjs';
 import { moves } from './moves.mjs';
 import { pages } from './pages.mjs';
 import { phone } from './phone.mjs';
@@ -29,8 +30,12 @@ import { worker } from './worker.mjs';
 
 const { chromium } = createRequire(join(process.env.NODE_TOOLS ?? process.cwd(), 'x.js'))('playwright-core');
 
-/// Tests that start with a page of the small world.
-const TESTS = { ...moves, ...files, ...folders, ...sleep, ...edits, ...saving, ...picking, ...devices, ...sittings, ...bar };
+/// Tests that start with a page of the small world, by backend. WebGPU on a software device takes several times as
+/// long as the CPU, so only pictures, devices and whole sittings are tested with it.
+const TESTS = {
+  soft: { ...moves, ...files, ...folders, ...edits, ...saving, ...picking, ...bar },
+  webgpu: { ...looks, ...sleep, ...devices, ...sittings },
+};
 
 /// Time limit of a test. A test that exceeds it ends the run.
 const TEST_LIMIT_MS = 600_000;
@@ -90,9 +95,10 @@ try {
       await run(name, () => test(browser, url));
     }
   }
-  for (const [name, test] of Object.entries(TESTS).filter(([name]) => name.includes(only))) {
+  const tests = Object.entries(TESTS).flatMap(([backend, tests]) => Object.entries(tests).map(([name, test]) => [name, test, backend]));
+  for (const [name, test, backend] of tests.filter(([name]) => name.includes(only))) {
     await run(name, async () => {
-      const { page, errors, close } = await open(browser, `${server.url}?${new URLSearchParams(WORLD)}`, noteDevices);
+      const { page, errors, close } = await open(browser, `${server.url}?${new URLSearchParams({ ...WORLD, backend: process.env.BACKEND ?? backend })}`, noteDevices);
       try {
         const skipped = await test(page);
         check(errors.length === 0, `errors in the console: ${errors.join('\n')}`);

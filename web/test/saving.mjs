@@ -48,7 +48,7 @@ export const saving = {
     // Opens the edits over the current world, keeps the camera, and edits further.
     await drop(page, 'ball.vox', ballFile());
     await same(page, whole, await picture(page, 'save-again'), 'edits of the last page are shown');
-    await hold(page, ['ArrowLeft'], whole, 0.02);
+    await hold(page, ['ArrowLeft'], whole, 0.04);
     const turned = await picture(page, 'save-turned');
     await dropTogether(page, [fileOf(again)]);
     await differ(page, turned, await picture(page, 'save-over'), 0.005, 'no edits are shown');
