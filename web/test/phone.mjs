@@ -11,7 +11,7 @@ const MIN_SIDE = 44;
 /// Opens the small world on a phone, and checks that nothing is logged as an error.
 const onPhone = (test) => async (browser, url) => {
   const options = { viewport: SCREEN, isMobile: true };
-  const { page, errors, close } = await open(browser, `${url}?${new URLSearchParams(WORLD)}`, noteDevices, options);
+  const { page, errors, close } = await open(browser, `${url}?${new URLSearchParams({ ...WORLD, backend: 'soft' })}`, noteDevices, options);
   const session = await page.context().newCDPSession(page);
   const touch = (type, points) => session.send('Input.dispatchTouchEvent', {
     type, touchPoints: points.map(([x, y], id) => ({ x, y, id })),
