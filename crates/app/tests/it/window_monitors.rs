@@ -77,12 +77,11 @@ impl Desktop {
 
     /// Returns the path of the socket whose name starts with `beginning`.
     fn socket(&self, beginning: &str) -> Option<PathBuf> {
-        let entries = fs::read_dir(self.folder.path()).unwrap().map(|entry| entry.unwrap().path());
-        let named = |path: &PathBuf| {
+        let mut paths = fs::read_dir(self.folder.path()).unwrap().map(|it| it.unwrap().path());
+        paths.find(|path| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             name.starts_with(beginning) && !name.ends_with(".lock")
-        };
-        { entries }.find(named)
+        })
     }
 
     fn command(&self, program: impl Into<OsString>) -> Command {

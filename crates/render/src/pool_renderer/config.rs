@@ -11,8 +11,8 @@ const MIN_SCENE_BUFFER_QUADS: u32 = 1 << 12;
 /// Reserve for meshes that change, as a fraction (1/n) of what a scene needs. A changed mesh is
 /// allocated before its old range is freed.
 const SPARE_DIVISOR: u64 = 32;
-/// Frames for which an empty buffer is retained. With 60, an empty buffer was much of what a flight
-/// reserved beyond its meshes.
+/// Frames for which an empty buffer is retained: fewer than by default, so that a flight reserves
+/// little beyond its meshes.
 const SPARE_FRAMES: u32 = 8;
 
 /// Configuration of a [`PoolRenderer`](crate::PoolRenderer). The default suits any scene; other values are for
