@@ -222,13 +222,21 @@ function listenToFingers({ canvas, act, page, scale, point }, tap) {
     aim = null;
   };
   document.querySelectorAll('#tools button, #edits button').forEach((button) => button.addEventListener('click', forget));
-  const tapAt = (at) => {
+  const applyTap = (at) => {
     const pastes = (page()?.selection() ?? 0) & TOOL_TAPS[0][0];
     const isNear = pastes && aim && Math.hypot(at[0] - aim[0], at[1] - aim[1]) <= NEAR_PIXELS * scale();
     const to = aim ?? at;
     aim = pastes && !isNear ? at : null;
     point(aim ?? [NaN, NaN]);
     if (!aim) act((it) => it.click(tap(), ...(isNear ? to : at)));
+  };
+  const tapAt = (at) => {
+    if (!page()?.has_new_keys?.()) return applyTap(at);
+    // A key before the tap may begin to paste. The worker has not answered yet.
+    act(async (it) => {
+      await it.answered_all();
+      if (page() === it) applyTap(at);
+    });
   };
   /// Returns the centre of two fingers and their distance.
   const pair = () => {

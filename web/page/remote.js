@@ -30,6 +30,8 @@ export class RemotePage {
   /// Number of the last message that may have edited, and of the last one that was answered.
   edited = 0;
   answered = 0;
+  /// Number of the last key.
+  keyed = 0;
   /// Number of the first message without an answer that may begin editing.
   began = Infinity;
 
@@ -41,6 +43,16 @@ export class RemotePage {
   open_cpu(canvas) {
     this.canvas = canvas;
     return this.remote.call(this, 'open_cpu', []);
+  }
+
+  /// Whether the worker has not answered to a key: what methods that read return may be outdated.
+  has_new_keys() {
+    return this.keyed > this.answered;
+  }
+
+  /// Waits until the worker has handled all messages before.
+  async answered_all() {
+    await this.is_idle();
   }
 
   /// Whether edits are not saved. An edit that the worker has not answered counts.
@@ -55,6 +67,7 @@ for (const name of SENDS) {
     const count = this.remote.send(this, name, words);
     if (!EDITS.includes(name) || words[1] === 'up') return;
     this.edited = count;
+    if (name === 'key') this.keyed = count;
     if (words[0] === EDIT_KEY) this.began = Math.min(this.began, count);
   };
 }

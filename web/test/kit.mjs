@@ -55,6 +55,9 @@ const bare = (page, isBare) => page.evaluate((isBare) => {
 export async function picture(page, name) {
   await ready(page);
   await drawn(page);
+  // Events before this may have begun a new picture in these frames.
+  await ready(page);
+  await drawn(page);
   await bare(page, true);
   const shot = await page.screenshot({ path: join(pictures, `${name}.png`) });
   await bare(page, false);

@@ -98,12 +98,11 @@ export const phone = {
     await says('tap twice to place');
     await noKeys();
     await tapAt(x, y);
-    await page.screenshot({ path: join(pictures, 'phone-copy.png') });
-    const isMarked = () => page.evaluate(() => {
+    await page.waitForFunction(() => {
       const marks = document.getElementById('marks');
       return marks.getContext('2d').getImageData(0, 0, marks.width, marks.height).data.some((it) => it > 0);
     });
-    check(await isMarked(), 'the copy is not outlined');
+    await page.screenshot({ path: join(pictures, 'phone-copy.png') });
     await same(page, before, await picture(page, 'phone-copy-shown'), 'the first tap places it');
     // Elsewhere, a tap moves the outline.
     await tapAt(x, y - 60);
