@@ -38,7 +38,14 @@ pub(crate) trait Work {
 }
 
 /// Operations for which compilers need intrinsics.
-pub(crate) trait Instructions {
+pub(crate) trait Instructions: Sized {
+    /// Whether merging is compiled once for each axis. If false, it is a third of the code, and slower.
+    const CONSTANT_AXES: bool = true;
+
+    /// Runs the work in a function of its own with these instructions. Functions that are compiled for the
+    /// baseline, such as those behind a trait object, call it.
+    fn call<W: Work>(work: W) -> W::Output;
+
     /// Compares pairs of voxels. Bit `i` is set if voxels `i` are equal.
     fn equal_16(a: &[Material; 16], b: &[Material; 16]) -> u16;
 

@@ -1,9 +1,9 @@
 use drystone_memory::Linear;
 
 use super::grid::{Axes, Grid};
-use super::masks::{Cells, Copied, Masks};
-use super::merging::MeshRows;
-use super::row::Memory;
+use super::masks::{Cells, Copied, Masks, ReadCells};
+use super::merging::mesh_directions;
+use super::row::{Memory, Row};
 use super::{GreedyMesher, larger};
 use crate::chunk_mesh::Sink;
 use crate::unit_mesher::mesh_array_unit;
@@ -72,16 +72,21 @@ impl GreedyMesher {
             strides: axes.0.map(|axis| array.strides()[axis]),
             grid: Grid { extents, halo: array.halo() },
         };
+        cells.with_reader(|cells| self.mesh_read(cells, axes, mesh))
+    }
+
+    /// Meshes cells of any type, as [`mesh_cells`](Self::mesh_cells) does.
+    fn mesh_read(&mut self, cells: &dyn ReadCells, axes: Axes, mesh: &mut ChunkMesh) -> bool {
         let options = (axes, self.options);
         let mut sinks = mesh.sinks();
         // Masks are built before quads, so insufficient scratch is detected while there are no
         // quads.
         let has_wide_keys = loop {
             let scratch = (&self.scratch, &mut self.memory, &mut self.copied);
-            let done = match extents.into_iter().max() {
-                Some(..=16) => mesh_rows::<u16, V>(scratch, cells, options, &mut sinks),
-                Some(17..=32) => mesh_rows::<u32, V>(scratch, cells, options, &mut sinks),
-                _ => mesh_rows::<u64, V>(scratch, cells, options, &mut sinks),
+            let done = match cells.grid().extents.into_iter().max() {
+                Some(..=16) => mesh_rows::<u16>(scratch, cells, options, &mut sinks),
+                Some(17..=32) => mesh_rows::<u32>(scratch, cells, options, &mut sinks),
+                _ => mesh_rows::<u64>(scratch, cells, options, &mut sinks),
             };
             if let Ok(has_wide_keys) = done {
                 break has_wide_keys;
@@ -98,15 +103,16 @@ impl GreedyMesher {
 
 /// Merges the faces of cells. Returns whether a key needs more than 16 bits, or an error without quads
 /// if the scratch is too small.
-fn mesh_rows<W: MeshRows, V: Voxel>(
+fn mesh_rows<W: Row>(
     (scratch, memory, copied): (&Linear<'_>, &mut Memory, &mut Copied),
-    cells: Cells<'_, V>,
+    cells: &dyn ReadCells,
     options: (Axes, MesherOptions),
     sinks: &mut [Sink<'_>; 2],
 ) -> Result<bool, drystone_memory::Error> {
-    let masks = Masks::of_cells(cells, scratch, (W::words(memory), &mut *copied))?;
+    let masks = Masks::<W>::of_cells(cells, scratch, (W::words(memory), &mut *copied))?;
     let has_wide_keys = masks.has_wide_keys;
-    W::mesh(masks, copied.materials(), options, scratch, sinks)?;
+    let masks = masks.completed(options.1.ambient_occlusion, scratch)?;
+    mesh_directions(&masks, copied.materials(), options, sinks);
     Ok(has_wide_keys)
 }
 

@@ -22,7 +22,10 @@ pub(super) struct QuadSteps {
 }
 
 impl QuadSteps {
-    pub(super) const fn of(axis: usize) -> Self {
+    /// Increments of all axes.
+    pub(super) const ALL: [Self; 3] = [Self::of(0), Self::of(1), Self::of(2)];
+
+    const fn of(axis: usize) -> Self {
         let [bit_axis, row_axis] = axes(axis);
         // The width is along the first axis that spans the face.
         let bits_are_wide = Face::ALL[axis].span_axes()[0] == bit_axis;
@@ -69,29 +72,28 @@ pub(super) struct BitOffset {
 impl<W: Row> BitOffsets<W> {
     #[inline(always)]
     pub(super) fn new(axis: usize, grid: &Grid) -> Self {
+        let strides = axes(axis).map(|axis| grid.stride(axis));
         let mut offsets = [BitOffset::default(); 65];
         for (at, offset) in offsets.iter_mut().enumerate().take(64) {
-            *offset = Self::offset(axis, grid, at);
+            *offset = Self::offset(&QuadSteps::ALL[axis], strides, at);
         }
         Self { offsets, row: PhantomData }
     }
 
     /// Returns the offsets of bit `at` of a word, 0 to 63. For 64 the result is arbitrary but
-    /// valid.
+    /// valid. `strides` are the distances of voxels that are adjacent along the bits and along the rows.
     #[inline(always)]
-    pub(super) fn at(&self, axis: usize, grid: &Grid, at: u32) -> BitOffset {
+    pub(super) fn at(&self, steps: &QuadSteps, strides: [usize; 2], at: u32) -> BitOffset {
         if W::ROWS == 64 {
             // For a single row, computing is faster than a lookup.
-            Self::offset(axis, grid, at as usize % 64)
+            Self::offset(steps, strides, at as usize % 64)
         } else {
             self.offsets[at as usize]
         }
     }
 
     #[inline(always)]
-    fn offset(axis: usize, grid: &Grid, at: usize) -> BitOffset {
-        let steps = QuadSteps::of(axis);
-        let [bit_stride, row_stride] = axes(axis).map(|axis| grid.stride(axis));
+    fn offset(steps: &QuadSteps, [bit_stride, row_stride]: [usize; 2], at: usize) -> BitOffset {
         let [bit, row] = [at % W::ROWS, at / W::ROWS];
         BitOffset {
             quad: (bit as u64 * steps.bit + row as u64 * steps.row) as u32,

@@ -27,6 +27,13 @@ impl Grid {
         }
     }
 
+    /// Returns the index, in a slice with its halo, of the first cell of a caller's row.
+    #[inline(always)]
+    pub(super) const fn first_of_row(&self, row: usize) -> usize {
+        let inset = 1 - self.halo.width();
+        (row + inset) * self.stride(1) + inset
+    }
+
     /// Returns the extents along the [`axes`] of bits and of rows of the layers perpendicular to an axis.
     #[inline(always)]
     pub(super) fn layer_extents(&self, axis: usize) -> [usize; 2] {

@@ -8,12 +8,12 @@ use drystone_memory::{Error, Linear};
 use self::find::Find;
 pub(super) use self::find::FindAny;
 use self::scan::Scan;
-pub(super) use self::scan::{Cells, Copied};
+pub(super) use self::scan::{Cells, Copied, ReadCells};
 use self::transpose::TransposeMasks;
 use super::grid::{Grid, axes};
 use super::row::{Row, Words, stride};
 use crate::simd::{Instructions, Work, widest};
-use crate::{MaterialTable, PaddedChunk, Voxel};
+use crate::{MaterialTable, PaddedChunk};
 
 /// Masks of a chunk's voxels for merging: one bit per voxel, one word per row.
 ///
@@ -161,12 +161,12 @@ impl<'s, W: Row> Masks<'s, W> {
 
     /// Builds the masks of ±Z and some of ±Y of a caller's cells, and copies their merge keys.
     /// [`completed`](Self::completed) makes the others. Returns an error if `scratch` is too small.
-    pub(super) fn of_cells<V: Voxel>(
-        cells: Cells<'_, V>,
+    pub(super) fn of_cells(
+        cells: &dyn ReadCells,
         scratch: &'s Linear<'_>,
         (words, copied): (&'s mut Words<W>, &mut Copied),
     ) -> Result<Self, Error> {
-        let mut masks = Self::begin(cells.grid, words);
+        let mut masks = Self::begin(cells.grid(), words);
         widest(Scan { masks: &mut masks, copied, cells, scratch })?;
         Ok(masks)
     }

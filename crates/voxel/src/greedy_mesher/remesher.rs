@@ -5,8 +5,7 @@ use drystone_mesh::{Face, FaceSet, Quad, QuadBuffer, QuadSink};
 
 use super::face_steps::BitOffsets;
 use super::grid::Grid;
-use super::layer::Layer;
-use super::merging::{BATCH, LayerVoxels, write_layer};
+use super::merging::{ANY, BATCH, LayerFaces, LayerVoxels, write_layer};
 use super::plane::{Plane, Rows};
 use super::row::Row;
 use super::steps::add_steps;
@@ -185,9 +184,9 @@ impl Remesher {
     }
 
     fn rebuild<W: Row>(&mut self, table: &MaterialTable) {
-        widest(RebuildAxis::<0, W>::new(self, table));
-        widest(RebuildAxis::<1, W>::new(self, table));
-        widest(RebuildAxis::<2, W>::new(self, table));
+        for axis in 0..3 {
+            widest(RebuildAxis::<W>::new(self, axis, table));
+        }
     }
 
     /// Returns the rebuilt layers of a face direction.
@@ -243,7 +242,8 @@ fn bits(planes: Range<usize>) -> u128 {
 }
 
 /// Builds the layers of both face directions along an axis.
-struct RebuildAxis<'a, const AXIS: usize, W: Row> {
+struct RebuildAxis<'a, W: Row> {
+    axis: usize,
     padded: &'a PaddedChunk,
     grid: Grid,
     is_shaded: bool,
@@ -257,16 +257,16 @@ struct RebuildAxis<'a, const AXIS: usize, W: Row> {
     offsets: BitOffsets<W>,
 }
 
-impl<'a, const AXIS: usize, W: Row> RebuildAxis<'a, AXIS, W> {
-    fn new(all: &'a mut Remesher, table: &'a MaterialTable) -> Self {
+impl<'a, W: Row> RebuildAxis<'a, W> {
+    fn new(all: &'a mut Remesher, axis: usize, table: &'a MaterialTable) -> Self {
         let grid = Grid::cube(all.padded.side());
-        let planes = all.planes(all.padded.side(), all.changed, AXIS);
+        let planes = all.planes(all.padded.side(), all.changed, axis);
         let Remesher { options, padded, rows, rebuilt, .. } = all;
         let (is_shaded, steps) = (options.ambient_occlusion, options.steps);
         let (negative, positive) = rebuilt.split_at_mut(3);
-        let rebuilt = [&mut negative[AXIS], &mut positive[AXIS]];
-        let offsets = BitOffsets::new(AXIS, &grid);
-        Self { padded, grid, is_shaded, steps, planes, rows, rebuilt, table, offsets }
+        let rebuilt = [&mut negative[axis], &mut positive[axis]];
+        let offsets = BitOffsets::new(axis, &grid);
+        Self { axis, padded, grid, is_shaded, steps, planes, rows, rebuilt, table, offsets }
     }
 
     /// Builds the layer of a face direction in plane `here`, with plane `beyond` in front of it.
@@ -285,14 +285,14 @@ impl<'a, const AXIS: usize, W: Row> RebuildAxis<'a, AXIS, W> {
             if visible.as_ref().iter().any(|&row| row != W::ZERO) {
                 let outside = beyond.outside.as_ref().map(|plane| plane.outside(side, face));
                 let (along, across) = (here.along.as_ref(), here.across.as_ref());
-                let layer = Layer::new::<I>(visible, along, across, outside.as_ref());
                 let output = rebuilt.quads.reserve(side * side + BATCH);
                 let (offsets, voxels) = (&self.offsets, self.padded.voxels());
                 let of = LayerVoxels { voxels, grid: &self.grid, face, at: plane - 1 };
-                let count = if outside.is_none() {
-                    write_layer::<AXIS, false, W, I>(layer, offsets, of, None, output)
+                let faces = LayerFaces { visible, along, across, outside, offsets };
+                let count = if self.is_shaded {
+                    write_layer::<ANY, true, W, I>(faces, of, output)
                 } else {
-                    write_layer::<AXIS, true, W, I>(layer, offsets, of, outside, output)
+                    write_layer::<ANY, false, W, I>(faces, of, output)
                 };
                 if self.steps && kind == 0 {
                     let quads = output.get_mut(..count).unwrap_or_default();
@@ -305,7 +305,7 @@ impl<'a, const AXIS: usize, W: Row> RebuildAxis<'a, AXIS, W> {
     }
 }
 
-impl<const AXIS: usize, W: Row> Work for RebuildAxis<'_, AXIS, W> {
+impl<W: Row> Work for RebuildAxis<'_, W> {
     type Output = ();
 
     #[inline(always)]
@@ -318,12 +318,12 @@ impl<const AXIS: usize, W: Row> Work for RebuildAxis<'_, AXIS, W> {
         let mut planes = self.planes.clone();
         let Some(first) = planes.next() else { return };
         let [mut last, mut next] = core::mem::take(self.rows);
-        let Self { padded, table, is_shaded, .. } = self;
-        let mut before = Plane::<W>::read::<I>(&mut last, padded, table, [AXIS, first], is_shaded);
+        let Self { axis, padded, table, is_shaded, .. } = self;
+        let mut before = Plane::<W>::read::<I>(&mut last, padded, table, [axis, first], is_shaded);
         for plane in planes {
-            let here = Plane::read::<I>(&mut next, padded, table, [AXIS, plane], is_shaded);
+            let here = Plane::read::<I>(&mut next, padded, table, [axis, plane], is_shaded);
             let same = here.same::<I>(&before, [&next, &last], side, table);
-            let (negative, positive) = (Face::ALL[AXIS], Face::ALL[AXIS].opposite());
+            let (negative, positive) = (Face::ALL[axis], Face::ALL[axis].opposite());
             if plane > 1 {
                 self.rebuild::<I>(positive, plane - 1, [&before, &here], &same);
             }

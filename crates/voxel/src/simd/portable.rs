@@ -2,14 +2,19 @@
 
 use drystone_mesh::Quad;
 
-use super::Instructions;
 use super::transpose::{Square, transpose};
+use super::{Instructions, Work};
 use crate::Material;
 
 /// Instructions that compilers generate from plain loops.
 pub(crate) enum Portable {}
 
 impl Instructions for Portable {
+    #[inline(never)]
+    fn call<W: Work>(work: W) -> W::Output {
+        work.run::<Self>()
+    }
+
     #[inline(always)]
     fn equal_16(a: &[Material; 16], b: &[Material; 16]) -> u16 {
         let lanes = a.iter().zip(b).enumerate();
@@ -33,7 +38,8 @@ pub(super) fn select_4(quads: &[u64; 4], mask: usize, to: &mut [Quad; 4]) {
     }
 }
 
-#[inline(always)]
+/// Not inlined: a transposed square takes longer than a call, and there are eighteen callers.
+#[inline(never)]
 pub(super) fn transpose_rows<W: Square, const ROWS: usize>(
     rows: &[W; ROWS],
     to: &mut [W],

@@ -4,9 +4,7 @@ mod rows;
 mod single_faces;
 
 pub(super) use self::avx2::Narrow;
-#[cfg(feature = "std")]
 use self::avx2::Wide;
-#[cfg(feature = "std")]
 use self::avx512::Widest;
 use super::Work;
 
@@ -47,7 +45,8 @@ pub(super) fn has_widest() -> bool {
     has_wide() && has_512 && has!("avx512vbmi2")
 }
 
-#[cfg(feature = "std")]
+/// Not inlined: [`Instructions::call`](super::Instructions::call) shares it.
+#[inline(never)]
 #[target_feature(
     enable = "avx2,bmi1,bmi2,popcnt,lzcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2"
 )]
@@ -55,7 +54,8 @@ fn run_widest<W: Work>(work: W) -> W::Output {
     work.run::<Widest>()
 }
 
-#[cfg(feature = "std")]
+/// Not inlined: [`Instructions::call`](super::Instructions::call) shares it.
+#[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
 fn run_wide<W: Work>(work: W) -> W::Output {
     work.run::<Wide>()

@@ -34,13 +34,12 @@ impl<W: Row> Work for Find<'_, '_, W> {
     #[inline(always)]
     fn run<I: Instructions>(self) -> bool {
         let Self { masks, chunk, table } = self;
-        // Loops of constant length, without repeated reads of the table after each written word.
-        match table.few_translucent() {
-            Some([]) => masks.find::<_, I>(chunk, table, Few([])),
-            Some(&[one]) => masks.find::<_, I>(chunk, table, Few([one])),
-            Some(&[one, two]) => masks.find::<_, I>(chunk, table, Few([one, two])),
-            Some(more) => masks.find::<_, I>(chunk, table, more),
-            None => masks.find::<_, I>(chunk, table, table),
+        // Constant lengths make the code faster.
+        let [side, ..] = masks.grid.extents;
+        match W::ROWS - side {
+            0 => masks.find::<I>(W::ROWS, chunk, table),
+            2 => masks.find::<I>(W::ROWS - 2, chunk, table),
+            _ => masks.find::<I>(side, chunk, table),
         }
     }
 }
@@ -80,49 +79,52 @@ impl<W: Row> Work for SeparateCutOut<'_, '_, W> {
 }
 
 impl<W: Row> Masks<'_, W> {
-    #[inline(always)]
-    fn find<S: Translucent, I: Instructions>(
-        &mut self,
-        chunk: &PaddedChunk,
-        table: &MaterialTable,
-        clear: S,
-    ) -> bool {
-        // Constant lengths make the code faster.
-        let [side, ..] = self.grid.extents;
-        match W::ROWS - side {
-            0 => self.find_by_slice::<S, I>(W::ROWS, (chunk, table), clear),
-            2 => self.find_by_slice::<S, I>(W::ROWS - 2, (chunk, table), clear),
-            _ => self.find_by_slice::<S, I>(side, (chunk, table), clear),
-        }
-    }
-
     /// Finds the masks for a side that may be a constant.
     #[inline(always)]
-    fn find_by_slice<S: Translucent, I: Instructions>(
+    fn find<I: Instructions>(
         &mut self,
         side: usize,
-        (chunk, table): (&PaddedChunk, &MaterialTable),
+        chunk: &PaddedChunk,
+        table: &MaterialTable,
+    ) -> bool {
+        // Loops of constant length, without repeated reads of the table after each written word.
+        let has_translucent = match table.few_translucent() {
+            Some([]) => self.read_all::<_, I>(side, chunk, Few([])),
+            Some(&[one]) => self.read_all::<_, I>(side, chunk, Few([one])),
+            Some(&[one, two]) => self.read_all::<_, I>(side, chunk, Few([one, two])),
+            Some(more) => self.read_all::<_, I>(side, chunk, more),
+            None => self.read_all::<_, I>(side, chunk, table),
+        };
+        if table.any_cut_out() {
+            widest(SeparateCutOut { masks: self, chunk, table });
+        }
+        let grid = Grid::cube(side as u32);
+        // One call in the loop, so that the code is there once.
+        for z in 0..side + usize::from(has_translucent) {
+            let rows = if z < side {
+                let exposed = self.exposed(side, z);
+                self.rows_to_compare(grid, &exposed, has_translucent, z)
+            } else {
+                self.rows_behind(grid)
+            };
+            self.compare::<false, I>(grid, (chunk.voxels(), None), rows, z);
+        }
+        has_translucent
+    }
+
+    /// Reads all slices. Returns whether any voxel is translucent.
+    #[inline(always)]
+    fn read_all<S: Translucent, I: Instructions>(
+        &mut self,
+        side: usize,
+        chunk: &PaddedChunk,
         clear: S,
     ) -> bool {
         let mut any = W::ZERO;
         for z in 0..side + 2 {
             any = any | self.read::<S, I>(side, chunk, clear, z);
         }
-        if table.any_cut_out() {
-            widest(SeparateCutOut { masks: self, chunk, table });
-        }
-        let (grid, has_translucent) = (Grid::cube(side as u32), any != W::ZERO);
-        let keys = (chunk.voxels(), None);
-        for z in 0..side {
-            let exposed = self.exposed(side, z);
-            let rows = self.rows_to_compare(grid, &exposed, has_translucent, z);
-            self.compare::<false, I>(grid, keys, rows, z);
-        }
-        if has_translucent {
-            let rows = self.rows_behind(grid);
-            self.compare::<false, I>(grid, keys, rows, side);
-        }
-        has_translucent
+        any != W::ZERO
     }
 
     /// Reads a slice; 0 is the first slice of the halo. Returns the translucent voxels of any of

@@ -1,4 +1,5 @@
 use alloc::vec::Vec;
+use core::marker::PhantomData;
 
 use drystone_memory::{Error, Linear};
 
@@ -6,16 +7,29 @@ use super::super::row::{Row, stride};
 use super::super::row_bits::bits_where_class;
 use super::compare::Rows;
 use super::{Grid, Masks, word_index};
-use crate::simd::{Instructions, Work};
+use crate::simd::{Instructions, Work, widest};
 use crate::{Material, Visibility, Voxel};
 
 /// Cells of a caller, with the axes of their grid.
-#[derive(Clone, Copy)]
 pub(in super::super) struct Cells<'a, V> {
     pub cells: &'a [V],
     /// Distance between adjacent cells along each axis. The first cell is that of the halo, if any.
     pub strides: [usize; 3],
     pub grid: Grid,
+}
+
+/// Reads cells of any type. Masks and merging use this trait, so they are compiled once and not for each
+/// type. Slices are counted from −1, which is that of the halo.
+pub(in super::super) trait ReadCells {
+    /// Returns the extents of the cells.
+    fn grid(&self) -> Grid;
+
+    /// Copies the low halves of the keys of a slice, and the visibility of its cells. `low` is as long as a
+    /// slice of the grid with its halo, `classes` at least. Both must be empty where there is no halo.
+    fn read(&self, z: isize, low: &mut [Material], classes: &mut [u8]) -> Summary;
+
+    /// Copies the high halves of the keys of a slice.
+    fn read_high(&self, z: isize, high: &mut [Material]);
 }
 
 /// Merge keys of a caller's cells in the layout of a [`Grid`], and the visibility of one slice: what
@@ -51,48 +65,49 @@ impl Copied {
 
 /// Finds the masks of ±Z and ±Y in a caller's cells. Returns an error if `scratch` is too small for the
 /// masks of cut-out cells.
-pub(super) struct Scan<'a, 's, 'm, W: Row, V> {
+pub(super) struct Scan<'a, 's, 'm, W: Row> {
     pub masks: &'a mut Masks<'s, W>,
     pub copied: &'a mut Copied,
-    pub cells: Cells<'a, V>,
+    pub cells: &'a dyn ReadCells,
     pub scratch: &'s Linear<'m>,
 }
 
-impl<W: Row, V: Voxel> Work for Scan<'_, '_, '_, W, V> {
+impl<W: Row> Work for Scan<'_, '_, '_, W> {
     type Output = Result<(), Error>;
 
     #[inline(always)]
     fn run<I: Instructions>(mut self) -> Result<(), Error> {
-        let Grid { extents, halo } = self.cells.grid;
+        let grid @ Grid { extents, halo } = self.cells.grid();
         // Constant lengths make the code faster.
         if extents == [W::ROWS; 3] {
             self.scan::<I>(Grid { extents: [W::ROWS; 3], halo })
         } else if extents == [W::ROWS - 2; 3] {
             self.scan::<I>(Grid { extents: [W::ROWS - 2; 3], halo })
         } else {
-            self.scan::<I>(self.cells.grid)
+            self.scan::<I>(grid)
         }
     }
 }
 
 /// Summary of the cells that were read.
 #[derive(Clone, Copy, Default)]
-struct Summary {
+pub(in super::super) struct Summary {
     /// Bits that are set in any visibility.
     classes: u8,
     /// Bits that are set in the high half of any key of a voxel that is not empty.
     high_keys: u32,
 }
 
-impl<W: Row, V: Voxel> Scan<'_, '_, '_, W, V> {
+impl<W: Row> Scan<'_, '_, '_, W> {
     /// Scans cells of extents that may be constants, slice by slice.
     #[inline(always)]
     fn scan<I: Instructions>(&mut self, grid: Grid) -> Result<(), Error> {
         let [nx, _, nz] = grid.extents;
         self.copied.begin::<W>(grid);
         let mut all = Summary::default();
-        self.find::<I>(grid, -1, &mut all)?;
-        self.find::<I>(grid, 0, &mut all)?;
+        for z in [-1, 0] {
+            self.find::<I>(grid, z, &mut all)?;
+        }
         for z in 0..nz {
             self.find::<I>(grid, z as isize + 1, &mut all)?;
             let exposed = self.masks.exposed(nx, z);
@@ -118,7 +133,9 @@ impl<W: Row, V: Voxel> Scan<'_, '_, '_, W, V> {
     ) -> Result<(), Error> {
         let [nx, ny, _] = grid.extents;
         let was_wide = all.is_wide();
-        let found = self.read(grid, z);
+        let Copied { low, classes, .. } = &mut *self.copied;
+        let low = &mut low[grid.stride(2) * (z + 1) as usize..][..grid.stride(2)];
+        let found = self.cells.read(z, low, classes);
         all.classes |= found.classes;
         all.high_keys |= found.high_keys;
         if all.is_wide() {
@@ -194,34 +211,6 @@ impl<W: Row, V: Voxel> Scan<'_, '_, '_, W, V> {
         }
     }
 
-    /// Copies the visibility and the low halves of the keys of a slice.
-    #[inline(always)]
-    fn read(&mut self, grid: Grid, z: isize) -> Summary {
-        let Copied { low, classes, .. } = &mut *self.copied;
-        let mut all = Summary::default();
-        let Some(rows) = self.cells.rows(grid, z) else {
-            classes.fill(Visibility::Empty as u8);
-            return all;
-        };
-        let low = &mut low[grid.stride(2) * (z + 1) as usize..][..grid.stride(2)];
-        if let Some(cells) = rows.packed(grid.stride(2)) {
-            all.read(cells.iter(), low, &mut classes[..cells.len()]);
-            return all;
-        }
-        let inset = 1 - grid.halo.width();
-        for row in 0..rows.row_count {
-            let first = (row + inset) * grid.stride(1) + inset;
-            let (low, classes) = (&mut low[first..], &mut classes[first..]);
-            let (low, classes) = (&mut low[..rows.len], &mut classes[..rows.len]);
-            let cells = rows.row(row);
-            match rows.step {
-                1 => all.read(cells.iter(), low, classes),
-                step => all.read(cells.iter().step_by(step), low, classes),
-            }
-        }
-        all
-    }
-
     /// Copies the high halves of the keys of a slice. Those of all earlier slices are zero unless
     /// `was_wide`.
     #[cold]
@@ -232,16 +221,8 @@ impl<W: Row, V: Voxel> Scan<'_, '_, '_, W, V> {
             high.clear();
             high.resize(low.len(), Material::AIR);
         }
-        let grid = self.cells.grid;
-        let Some(rows) = self.cells.rows(grid, z) else { return };
-        let inset = 1 - grid.halo.width();
-        for row in 0..rows.row_count {
-            let first = (z + 1) as usize * grid.stride(2) + (row + inset) * grid.stride(1) + inset;
-            let cells = rows.row(row).iter().step_by(rows.step);
-            for (high, cell) in high[first..][..rows.len].iter_mut().zip(cells) {
-                *high = Material((cell.key() >> 16) as u16);
-            }
-        }
+        let first = (z + 1) as usize * self.cells.grid().stride(2);
+        self.cells.read_high(z, &mut high[first..]);
     }
 
     #[inline(always)]
@@ -288,14 +269,83 @@ impl Summary {
         self.classes |= any_class;
         self.high_keys |= any_high;
     }
+
+    /// Copies the visibility and the low halves of the keys of a slice, row by row. `len` is the length of a
+    /// row, as a constant if possible.
+    #[inline(always)]
+    fn read_rows<V: Voxel>(
+        &mut self,
+        grid: &Grid,
+        len: usize,
+        rows: CellRows<'_, V>,
+        (low, classes): (&mut [Material], &mut [u8]),
+    ) {
+        for row in 0..rows.row_count {
+            let first = grid.first_of_row(row);
+            let (low, classes) = (&mut low[first..][..len], &mut classes[first..][..len]);
+            let cells = rows.row(row);
+            match rows.step {
+                1 => self.read(cells.iter(), low, classes),
+                step => self.read(cells.iter().step_by(step), low, classes),
+            }
+        }
+    }
+}
+
+impl<V: Voxel> Cells<'_, V> {
+    /// Calls `scan` with these cells, which are read with the widest instructions.
+    pub(in super::super) fn with_reader<R>(&self, scan: impl FnOnce(&dyn ReadCells) -> R) -> R {
+        widest(WithReader(self, scan))
+    }
+}
+
+struct WithReader<'a, V, F>(&'a Cells<'a, V>, F);
+
+impl<V: Voxel, R, F: FnOnce(&dyn ReadCells) -> R> Work for WithReader<'_, V, F> {
+    type Output = R;
+
+    #[inline(always)]
+    fn run<I: Instructions>(self) -> R {
+        let Self(cells, scan) = self;
+        scan(&Reader(cells, PhantomData::<I>))
+    }
+}
+
+/// Reads cells with one set of instructions.
+struct Reader<'a, V, I>(&'a Cells<'a, V>, PhantomData<I>);
+
+impl<V: Voxel, I: Instructions> ReadCells for Reader<'_, V, I> {
+    fn grid(&self) -> Grid {
+        self.0.grid
+    }
+
+    fn read(&self, z: isize, low: &mut [Material], classes: &mut [u8]) -> Summary {
+        let Some(rows) = self.0.rows(z) else {
+            classes.fill(Visibility::Empty as u8);
+            return Summary::default();
+        };
+        I::call(ReadSlice { grid: &self.0.grid, rows, low, classes })
+    }
+
+    #[cold]
+    fn read_high(&self, z: isize, high: &mut [Material]) {
+        let Self(cells, _) = self;
+        let Some(rows) = cells.rows(z) else { return };
+        for row in 0..rows.row_count {
+            let row_cells = rows.row(row).iter().step_by(rows.step);
+            let high = &mut high[cells.grid.first_of_row(row)..][..rows.len];
+            for (high, cell) in high.iter_mut().zip(row_cells) {
+                *high = Material((cell.key() >> 16) as u16);
+            }
+        }
+    }
 }
 
 impl<'a, V> Cells<'a, V> {
     /// Returns the rows of a slice, or `None` for a slice of the halo that does not exist.
-    #[inline(always)]
-    fn rows(&self, grid: Grid, z: isize) -> Option<CellRows<'a, V>> {
+    fn rows(&self, z: isize) -> Option<CellRows<'a, V>> {
         let [step, row_stride, slice_stride] = self.strides;
-        let (halo, [nx, ny, nz]) = (grid.halo.width(), grid.extents);
+        let (halo, [nx, ny, nz]) = (self.grid.halo.width(), self.grid.extents);
         let slice = (z + halo as isize) as usize;
         let exists = slice < nz + 2 * halo;
         let cells = self.cells.get(if exists { slice * slice_stride } else { usize::MAX }..)?;
@@ -322,11 +372,41 @@ impl<'a, V> CellRows<'a, V> {
         self.cells.get(row * self.row_stride..).unwrap_or_default()
     }
 
-    /// Returns the cells of the slice if there are `count` without gaps.
+    /// Whether the slice has `count` cells, without gaps.
     #[inline(always)]
-    fn packed(&self, count: usize) -> Option<&'a [V]> {
-        let is_packed =
-            self.step == 1 && self.row_stride == self.len && self.len * self.row_count == count;
-        if is_packed { self.cells.get(..count) } else { None }
+    fn is_packed(&self, count: usize) -> bool {
+        let count_of_rows = self.len * self.row_count;
+        self.step == 1 && self.row_stride == self.len && count_of_rows == count
+    }
+}
+
+/// Reads a slice.
+struct ReadSlice<'a, V> {
+    grid: &'a Grid,
+    rows: CellRows<'a, V>,
+    /// Low halves of the keys, and visibility, with space for the halo.
+    low: &'a mut [Material],
+    classes: &'a mut [u8],
+}
+
+impl<V: Voxel> Work for ReadSlice<'_, V> {
+    type Output = Summary;
+
+    #[inline(always)]
+    fn run<I: Instructions>(self) -> Summary {
+        let Self { grid, rows, low, classes } = self;
+        let mut all = Summary::default();
+        if rows.is_packed(low.len()) {
+            all.read(rows.cells[..low.len()].iter(), low, classes);
+            return all;
+        }
+        // Constant lengths make the code faster.
+        match rows.len {
+            16 => all.read_rows(grid, 16, rows, (low, classes)),
+            32 => all.read_rows(grid, 32, rows, (low, classes)),
+            64 => all.read_rows(grid, 64, rows, (low, classes)),
+            len => all.read_rows(grid, len, rows, (low, classes)),
+        }
+        all
     }
 }

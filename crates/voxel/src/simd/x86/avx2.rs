@@ -10,8 +10,9 @@ use core::arch::x86_64::{
 
 use drystone_mesh::Quad;
 
+use super::run_wide;
 use crate::Material;
-use crate::simd::Instructions;
+use crate::simd::{Instructions, Work};
 
 /// Baseline instructions of the architecture: SSE2.
 pub(in super::super) enum Narrow {}
@@ -21,6 +22,14 @@ pub(in super::super) enum Narrow {}
 pub(super) enum Wide {}
 
 impl Instructions for Narrow {
+    // With `std`, only processors without AVX2 run this code, and they are rare. Without `std`, all do.
+    const CONSTANT_AXES: bool = cfg!(not(feature = "std"));
+
+    #[inline(never)]
+    fn call<W: Work>(work: W) -> W::Output {
+        work.run::<Self>()
+    }
+
     #[inline(always)]
     fn equal_16(a: &[Material; 16], b: &[Material; 16]) -> u16 {
         let [a, b]: [*const __m128i; 2] = [a.as_ptr().cast(), b.as_ptr().cast()];
@@ -47,6 +56,13 @@ impl Instructions for Narrow {
 }
 
 impl Instructions for Wide {
+    #[inline(always)]
+    fn call<W: Work>(work: W) -> W::Output {
+        // SAFETY: values that call this, with `Wide` in their types, exist only while `run_wide` runs, so the
+        // processor has the instructions.
+        unsafe { run_wide(work) }
+    }
+
     #[inline(always)]
     fn equal_16(a: &[Material; 16], b: &[Material; 16]) -> u16 {
         Narrow::equal_16(a, b)

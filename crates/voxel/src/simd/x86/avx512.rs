@@ -6,15 +6,22 @@ use core::arch::x86_64::{
 use drystone_mesh::Quad;
 
 use super::avx2::{Narrow, Wide};
-use super::{rows, single_faces};
+use super::{rows, run_widest, single_faces};
 use crate::Material;
-use crate::simd::{Instructions, Joins, SingleFaces, Word};
+use crate::simd::{Instructions, Joins, SingleFaces, Word, Work};
 
 /// AVX-512 with VBMI2: its masks are rows of voxels, and it moves the selected lanes of a vector to its
 /// front. Use it only in [`run_widest`](super::run_widest).
 pub(super) enum Widest {}
 
 impl Instructions for Widest {
+    #[inline(always)]
+    fn call<W: Work>(work: W) -> W::Output {
+        // SAFETY: values that call this, with `Widest` in their types, exist only while `run_widest` runs, so
+        // the processor has the instructions.
+        unsafe { run_widest(work) }
+    }
+
     #[inline(always)]
     fn equal_16(a: &[Material; 16], b: &[Material; 16]) -> u16 {
         // SAFETY: `Widest` is used only in `run_widest`, whose instructions the processor has.
