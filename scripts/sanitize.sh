@@ -5,8 +5,9 @@
 # threads is an ordinary test of crates/memory.)
 #
 #   scripts/sanitize.sh            all checkers (`make sanitize`), about half an hour on 2 cores
-#   scripts/sanitize.sh --short    fewer programs and no ThreadSanitizer (`make test`); the packages
-#                                  to check may follow, such as --workspace or -p PACKAGE
+#   scripts/sanitize.sh --short    fewer programs, no meshes of chunks with 62 to 64 voxels a side, no
+#                                  ThreadSanitizer (`make test`); the packages to check may follow,
+#                                  such as --workspace or -p PACKAGE
 #
 # A missing checker is skipped: `skipped: NAME: REASON`. The exit status is 0 only if no checker
 # found an error.
@@ -35,7 +36,7 @@ readonly OTHERS=(--skip compile --skip bits::tests)
 address_tests() {
     case "$1" in
         drystone-memory) echo "--all-features --lib --test it -- ${OTHERS[*]}" ;;
-        drystone-voxel) echo "--lib -- simd::" ;;
+        drystone-voxel) echo "--lib -- simd:: ${is_short:+--skip large_chunks}" ;;
         drystone-render) echo "--no-default-features --features gl --lib -- --show-output gl::tests::a_full_ring_spills_and_grows" ;;
     esac
 }

@@ -19,8 +19,9 @@ use super::{
 };
 use crate::{Contender, Error, Failure, Figure, Run, rounds::Round};
 
-/// Size of the pictures, in pixels.
+/// Sizes of the pictures of full and quick runs, in pixels.
 const SIZE: [u32; 2] = [1280, 720];
+const QUICK_SIZE: [u32; 2] = [320, 180];
 
 #[derive(Clone, Copy)]
 enum Backend {
@@ -82,7 +83,8 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<(), Error> {
     let (landscape, occluded) = prepared.map_err(|failure| run.error("all", failure))?;
     let mut adapters = Vec::new();
     for (case, backend, path) in CASES.into_iter().filter(|(case, ..)| options.selects(case)) {
-        let open = |(name, switches)| (name, Drawn::open(backend, switches, &landscape, &occluded));
+        let target = (backend, options.size(SIZE, QUICK_SIZE));
+        let open = |(name, switches)| (name, Drawn::open(target, switches, &landscape, &occluded));
         let opened = available(case, CONTENDERS.map(open)).map_err(|it| run.error(case, it))?;
         let mut drawn: Vec<_> = opened.into_iter().filter(|it| has_samples(case, it)).collect();
         if let Some((_, one)) = drawn.first_mut() {
@@ -144,14 +146,14 @@ struct Drawn {
 impl Drawn {
     /// Opens a device with the meshes of the landscape. `occluded` has those with ambient occlusion.
     fn open(
-        backend: Backend,
+        target: (Backend, [u32; 2]),
         switches: Switches,
         landscape: &Landscape,
         occluded: &[ChunkQuads],
     ) -> Result<Self, RenderError> {
         let (world, quads) = landscape.meshed();
         let quads = if switches.occlusion { occluded } else { quads };
-        let mut renderer = open_pool(backend, quads)?;
+        let mut renderer = open_pool(target, quads)?;
         renderer.output().set_samples(switches.samples)?;
         let samples = renderer.output().info().samples;
         let mut scene = ChunkScene::new(world.clone(), quads, renderer)?;
@@ -215,9 +217,12 @@ fn lamps(world: &World) -> Vec<MaterialLook> {
     world.materials().iter().map(|(_, kind)| kind.color).enumerate().map(look).collect()
 }
 
-/// Opens a pool on a backend, with capacity for these meshes.
-fn open_pool(backend: Backend, quads: &[ChunkQuads]) -> Result<Box<dyn Renderer>, RenderError> {
-    let ([width, height], count) = (SIZE, quad_count(quads));
+/// Opens a pool on a backend, for pictures of a size, with capacity for these meshes.
+fn open_pool(
+    (backend, [width, height]): (Backend, [u32; 2]),
+    quads: &[ChunkQuads],
+) -> Result<Box<dyn Renderer>, RenderError> {
+    let count = quad_count(quads);
     let meshes = 2 * quads.len() as u32;
     Ok(match backend {
         Backend::Wgpu => {

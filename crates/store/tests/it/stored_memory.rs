@@ -74,10 +74,10 @@ fn child_packs() {
 }
 
 #[test]
-fn a_source_of_ten_times_the_limit_stays_within_it() {
+fn a_source_of_five_times_the_limit_stays_within_it() {
     let folder = Folder::new();
     for (test, name) in [("child_imports", "noise.drystone"), ("child_packs", "noise.dsw")] {
-        let count = 10 * LIMIT_BYTES / CHUNK_BYTES;
+        let count = 5 * LIMIT_BYTES / CHUNK_BYTES;
         let test = format!("stored_memory::{test}");
         let output = command(&test, &folder.file(name), count).output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -111,7 +111,7 @@ fn rebuilt_layers_equal_whole_chunks(options: MesherOptions) {
     let mut remesher = Remesher::with_options(options);
     let mut mesh = ChunkMesh::new();
     let (mut changed_count, mut skirt_count, mut is_shaded) = (0, 0, false);
-    for round in 0..400 {
+    for round in 0..240 {
         let side = [1, 2, 5, 16, 17, 32, 33, 64][round % 8];
         let table = &tables[random.below(tables.len() as u32) as usize];
         let mut around = Around::new(side, &mut random);
@@ -146,7 +146,7 @@ fn rebuilt_layers_equal_whole_chunks(options: MesherOptions) {
             old = mesh.clone();
         }
     }
-    assert!(changed_count > 1_000 && skirt_count > 1_000, "{changed_count}, {skirt_count}");
+    assert!(changed_count > 600 && skirt_count > 600, "{changed_count}, {skirt_count}");
     assert_eq!(is_shaded, options.ambient_occlusion);
 }
 
