@@ -69,12 +69,10 @@ struct Case {
     spread: bool,
     /// Whether each chunk has only one material.
     uniform: bool,
-    /// Whether ambient occlusion is on.
-    shaded: bool,
 }
 
 const fn case(name: &'static str, scene: fn(&Options) -> Result<Scene, Failure>) -> Case {
-    Case { name, scene, spread: false, uniform: false, shaded: false }
+    Case { name, scene, spread: false, uniform: false }
 }
 
 const CASES: &[Case] = &[
@@ -89,8 +87,10 @@ const CASES: &[Case] = &[
     Case { uniform: true, ..case("empty-32", |_| scenes::uniform(false)) },
     Case { uniform: true, ..case("solid-32", |_| scenes::uniform(true)) },
     case("checker-32", |_| scenes::checker()),
-    Case { shaded: true, ..case("ao-32", |options| scenes::terrain(32, options)) },
 ];
+
+/// Case with ambient occlusion.
+const SHADED_CASE: Case = case("ao-32", |options| scenes::terrain(32, options));
 
 /// Cases in which chunks are meshed into a pool.
 const FILL_CASES: &[Case] = &[
@@ -107,6 +107,10 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<(), Error> {
             32 => run_case::<34, 32>(run, case, &inputs)?,
             _ => run_case::<64, 62>(run, case, &inputs)?,
         }
+    }
+    let inputs = || (SHADED_CASE.scene)(run.options).and_then(Scene::inputs);
+    if let Some(inputs) = run.prepare(SHADED_CASE.name, inputs)? {
+        run_shaded(run, SHADED_CASE, &inputs)?;
     }
     for case in FILL_CASES {
         let inputs = || (case.scene)(run.options).and_then(Scene::inputs);
@@ -128,37 +132,23 @@ fn run_case<const P: u32, const N: usize>(
 ) -> Result<(), Error> {
     let uniform_meshes = run.options.size(MIN_UNIFORM_MESHES, MIN_MESHES);
     let new = |name, mesher| contender(name, mesher, case, (inputs, uniform_meshes));
-    let bgm = |mesh| BlockMesh::<P, BinaryGreedyQuadsBuffer>::new(Default::default(), mesh);
+    let bgm = BinaryGreedyQuadsBuffer::default;
     let buffer = || GreedyQuadsBuffer::new((P * P * P) as usize);
-    let ao = || GreedyMesher::with_options(MesherOptions::default().with_ambient_occlusion());
     run.case(case.name, || {
-        let mut contenders = vec![
+        let table = inputs[0].materials();
+        let fourth: (_, Box<dyn Mesher>) = if case.uniform {
+            ("drystone-scan", Box::new(Greedy::new(GreedyMesher::new(), Input::unknown)))
+        } else {
+            ("drystone-array-ao", Box::new(Array::new(shaded_mesher())))
+        };
+        let bgm_chunk = BlockMesh::<P, _, _>::new(bgm(), binary_greedy_quads);
+        let block_mesh_chunk = BlockMesh::<P, _, _>::new(buffer(), greedy_quads);
+        Ok(vec![
             new("drystone", Box::<Stored>::default()),
             new("drystone-padded", Box::new(Greedy::new(GreedyMesher::new(), Input::padded))),
             new("drystone-array", Box::new(Array::new(GreedyMesher::new()))),
-        ];
-        if case.uniform {
-            contenders.push(new(
-                "drystone-scan",
-                Box::new(Greedy::new(GreedyMesher::new(), Input::unknown)),
-            ));
-        } else {
-            contenders.push(new("drystone-array-ao", Box::new(Array::new(ao()))));
-        }
-        if case.shaded {
-            contenders.push(new("drystone-ao", Box::new(Greedy::new(ao(), Input::padded))));
-            contenders.push(new("block-mesh-bgm", Box::new(bgm(binary_greedy_quads))));
-            contenders.push(new("block-mesh-bgm-ao", Box::new(bgm(binary_greedy_quads_ao_safe))));
-            return Ok(contenders);
-        }
-        let table = inputs[0].materials();
-        let bgm_chunk = BlockMesh::<P, BinaryGreedyQuadsBuffer, _>::new(
-            Default::default(),
-            binary_greedy_quads,
-        );
-        let block_mesh_chunk = BlockMesh::<P, _, _>::new(buffer(), greedy_quads);
-        contenders.extend([
-            new("block-mesh-bgm", Box::new(bgm(binary_greedy_quads))),
+            new(fourth.0, fourth.1),
+            new("block-mesh-bgm", Box::new(BlockMesh::<P, _>::new(bgm(), binary_greedy_quads))),
             new("block-mesh", Box::new(BlockMesh::<P, _>::new(buffer(), greedy_quads))),
             new("binary-greedy-meshing", Box::<BinaryGreedy<N>>::default()),
             new("classic", Box::<Classic>::default()),
@@ -168,14 +158,32 @@ fn run_case<const P: u32, const N: usize>(
                 "binary-greedy-meshing-chunk",
                 Box::new(GatheredColumns::<N>::new(BinaryGreedy::default(), table)),
             ),
-        ]);
-        Ok(contenders)
+        ])
     })?;
-    if case.shaded {
-        return Ok(());
-    }
     let mut padded = PaddedChunk::new();
     run.case(case.name, || Ok(vec![Contender::new("drystone", || fill(inputs, &mut padded))]))
+}
+
+/// Runs a case with ambient occlusion, of chunks of 32³ voxels.
+fn run_shaded(run: &mut Run<'_>, case: Case, inputs: &[Input]) -> Result<(), Error> {
+    let new = |name, mesher| contender(name, mesher, case, (inputs, MIN_MESHES));
+    let bgm = |mesh| BlockMesh::<34, BinaryGreedyQuadsBuffer>::new(Default::default(), mesh);
+    run.case(case.name, || {
+        Ok(vec![
+            new("drystone", Box::<Stored>::default()),
+            new("drystone-padded", Box::new(Greedy::new(GreedyMesher::new(), Input::padded))),
+            new("drystone-array", Box::new(Array::new(GreedyMesher::new()))),
+            new("drystone-array-ao", Box::new(Array::new(shaded_mesher()))),
+            new("drystone-ao", Box::new(Greedy::new(shaded_mesher(), Input::padded))),
+            new("block-mesh-bgm", Box::new(bgm(binary_greedy_quads))),
+            new("block-mesh-bgm-ao", Box::new(bgm(binary_greedy_quads_ao_safe))),
+        ])
+    })
+}
+
+/// A mesher with ambient occlusion.
+fn shaded_mesher() -> GreedyMesher {
+    GreedyMesher::with_options(MesherOptions::default().with_ambient_occlusion())
 }
 
 fn contender<'a>(
