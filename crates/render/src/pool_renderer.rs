@@ -47,8 +47,8 @@ const MAX_UNMASKED: u32 = 64;
 /// A picture reads a few words of each mesh to mask and sort it; nothing if the view is the same
 /// and few meshes are new. It uploads 20 bytes for each command, and makes two draw calls for each
 /// buffer, for any number of meshes. If the [GPU culls](Renderer::set_cull), an opaque mesh costs
-/// the CPU 76 bytes of upload when it changes or moves, in blocks of 64, and a buffer takes two
-/// draw calls. A blended mesh whose quads hide each other is written again when the camera crosses
+/// the CPU 76 bytes of upload when it changes or moves (more after thousands of changes), and a buffer
+/// takes two draw calls. A blended mesh whose quads hide each other is written again when the camera crosses
 /// a plane between them.
 ///
 /// # Limits
@@ -285,6 +285,9 @@ impl<D: Device> Renderer for PoolRenderer<D> {
 
     fn replace(&mut self, id: MeshId, mesh: &MeshData<'_>) -> Result<(), RenderError> {
         let MeshId(Owner::Pool(handle, layer)) = id else { return Err(RenderError::StaleMesh) };
+        if layer == Layer::Opaque {
+            self.opaque.preload(handle);
+        }
         mesh.check_draw_data()?;
         let old = self.pool.data(handle).copied();
         if old != Some(mesh.draw_data) {

@@ -69,6 +69,15 @@ impl Opaque {
         }
     }
 
+    /// Begins to load what [`replaced`](Self::replaced) will change. Of many meshes none is in a cache, and the
+    /// processor can work on while it waits for this one.
+    pub(super) fn preload(&self, mesh: MeshHandle) {
+        #[cfg(feature = "wgpu")]
+        if let Self::Culled(table) = self {
+            std::hint::black_box(table.bounds(mesh));
+        }
+    }
+
     /// Updates a mesh that was replaced.
     pub(super) fn replaced(&mut self, pool: &Pool, mesh: MeshHandle) {
         // A list reads the current ranges from the pool.

@@ -70,7 +70,7 @@ impl SortedMeshes {
     ) -> Result<bool, PoolError> {
         let Some(mut order) = QuadOrder::new(mesh) else {
             pool.replace(handle, mesh.quads, &mesh.counts, mesh.draw_data, upload)?;
-            return Ok(self.orders.remove(&handle).is_some());
+            return Ok(!self.orders.is_empty() && self.orders.remove(&handle).is_some());
         };
         order.sort([0.0; 3], &mut self.quads);
         pool.replace(handle, &self.quads, &order.counts(), mesh.draw_data, upload)?;

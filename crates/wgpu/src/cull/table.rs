@@ -38,14 +38,25 @@ pub struct CullTable {
     id: u64,
     pattern: Pattern,
     buffers: Vec<Records>,
-    /// The first piece of each slot's mesh.
-    heads: Vec<Link>,
+    /// The mesh of each slot. Head and generation are read together: of a million meshes, none is in a cache.
+    members: Vec<Member>,
     /// The other pieces of split meshes, by slot. No list is empty.
     splits: HashMap<u32, Vec<Link>>,
     /// Id of the pool.
     pool: u32,
-    /// Generation in the handle of each slot's mesh, 0 without a mesh.
-    generations: Vec<u32>,
+}
+
+/// The mesh of a slot.
+#[derive(Clone, Copy, Debug)]
+struct Member {
+    /// The first piece.
+    head: Link,
+    /// Generation in the mesh's handle, 0 without a mesh.
+    generation: u32,
+}
+
+impl Member {
+    const NONE: Self = Self { head: Link::NONE, generation: 0 };
 }
 
 /// The records of one buffer, without gaps.
@@ -87,10 +98,9 @@ impl CullTable {
             id,
             pattern,
             buffers: Vec::new(),
-            heads: Vec::new(),
+            members: Vec::new(),
             splits: HashMap::new(),
             pool: 0,
-            generations: Vec::new(),
         }
     }
 
@@ -120,34 +130,42 @@ impl CullTable {
                 (buffer, CullRecord::new(slot, bounds, first, part_counts))
             });
         self.set_pieces(slot, pieces);
-        let at = slot as usize;
-        if self.generations.len() <= at {
-            self.generations.resize(at + 1, 0);
-        }
-        self.generations[at] = generation;
+        self.member_mut(slot).generation = generation;
     }
 
     /// Removes a mesh. Call it for each mesh that is removed from the pool, before the next frame.
     /// Does nothing if the mesh is not in the table.
     pub fn remove(&mut self, mesh: MeshHandle) {
         if self.contains(mesh) {
-            self.generations[mesh.slot() as usize] = 0;
+            self.member_mut(mesh.slot()).generation = 0;
             self.remove_pieces(mesh.slot());
         }
     }
 
     /// Removes all meshes.
     fn clear(&mut self) {
-        for slot in 0..self.heads.len() {
+        for slot in 0..self.members.len() {
             self.remove_pieces(slot as u32);
         }
-        self.generations.fill(0);
+        self.members.clear();
     }
 
     /// Whether a mesh is in the table.
     pub fn contains(&self, mesh: MeshHandle) -> bool {
         let (generation, pool) = generation(mesh);
-        self.pool == pool && self.generations.get(mesh.slot() as usize) == Some(&generation)
+        self.pool == pool && self.member(mesh.slot()).generation == generation
+    }
+
+    fn member(&self, slot: u32) -> Member {
+        self.members.get(slot as usize).copied().unwrap_or(Member::NONE)
+    }
+
+    fn member_mut(&mut self, slot: u32) -> &mut Member {
+        let slot = slot as usize;
+        if self.members.len() <= slot {
+            self.members.resize(slot + 1, Member::NONE);
+        }
+        &mut self.members[slot]
     }
 
     /// Updates the ranges of the meshes that the pool has just moved. Call it after
@@ -162,17 +180,16 @@ impl CullTable {
 
     /// Box of a mesh with elements; `None` if the mesh is not in the table.
     pub fn bounds(&self, mesh: MeshHandle) -> Option<CullBounds> {
-        let head = self.heads.get(mesh.slot() as usize).filter(|_| self.contains(mesh))?;
+        if !self.contains(mesh) {
+            return None;
+        }
+        let Member { head, .. } = self.member(mesh.slot());
         let records = self.buffers.get(head.buffer as usize)?;
         records.records.get(head.index as usize).map(CullRecord::bounds)
     }
 
     /// Inserts a piece of a mesh in `buffer`. The record contains its slot.
     pub(crate) fn insert_piece(&mut self, buffer: u32, record: CullRecord) {
-        let slot = record.slot as usize;
-        if self.heads.len() <= slot {
-            self.heads.resize(slot + 1, Link::NONE);
-        }
         if self.buffers.len() <= buffer as usize {
             self.buffers.resize_with(buffer as usize + 1, Records::default);
         }
@@ -182,7 +199,7 @@ impl CullTable {
         records.max_commands += record.max_commands(self.pattern);
         records.touch(index as usize);
         let link = Link { buffer, index };
-        match &mut self.heads[slot] {
+        match &mut self.member_mut(record.slot).head {
             head if *head == Link::NONE => *head = link,
             _ => self.splits.entry(record.slot).or_default().push(link),
         }
@@ -195,7 +212,7 @@ impl CullTable {
             match self.splits.get_mut(&slot) {
                 Some(others) if others.len() > 1 => drop(others.pop()),
                 Some(_) => drop(self.splits.remove(&slot)),
-                None => self.heads[slot as usize] = Link::NONE,
+                None => self.member_mut(slot).head = Link::NONE,
             }
             self.remove_record(link);
         }
@@ -204,8 +221,8 @@ impl CullTable {
     /// The piece of a slot's mesh that was inserted last.
     fn last_piece(&self, slot: u32) -> Option<Link> {
         let other = self.splits.get(&slot).and_then(|others| others.last());
-        let head = || self.heads.get(slot as usize).filter(|&&head| head != Link::NONE);
-        other.or_else(head).copied()
+        let head = || Some(self.member(slot).head).filter(|&head| head != Link::NONE);
+        other.copied().or_else(head)
     }
 
     /// Replaces the mesh in `slot` with `pieces`, each with its buffer. All records must contain
@@ -234,9 +251,8 @@ impl CullTable {
     /// Overwrites the record of a mesh that consists of one piece in this buffer. Returns whether
     /// there was such a record.
     fn overwrite(&mut self, buffer: u32, record: CullRecord) -> bool {
-        let head = self.heads.get(record.slot as usize).filter(|head| head.buffer == buffer);
-        let Some(&Link { index, .. }) = head else { return false };
-        if self.splits.contains_key(&record.slot) {
+        let Link { buffer: old_buffer, index } = self.member(record.slot).head;
+        if old_buffer != buffer || self.splits.contains_key(&record.slot) {
             return false;
         }
         let records = &mut self.buffers[buffer as usize];
@@ -259,7 +275,7 @@ impl CullTable {
         records.touch(at);
         // The link to the last record must refer to its new index.
         let others = self.splits.get_mut(&slot).into_iter().flatten();
-        let mut links = others.chain(&mut self.heads[slot as usize..=slot as usize]);
+        let mut links = others.chain([&mut self.members[slot as usize].head]);
         if let Some(moved) = links.find(|it| **it == last) {
             *moved = link;
         }
@@ -290,7 +306,7 @@ impl CullTable {
 
     /// Number of meshes.
     pub fn len(&self) -> usize {
-        self.generations.iter().filter(|&&generation| generation != 0).count()
+        self.members.iter().filter(|member| member.generation != 0).count()
     }
 
     /// Whether the table has no meshes.
@@ -326,7 +342,7 @@ impl CullTable {
     }
 
     fn meshes(&self) -> impl Iterator<Item = MeshHandle> + '_ {
-        (0_u64..).zip(&self.generations).filter_map(|(slot, &generation)| {
+        (0_u64..).zip(&self.members).filter_map(|(slot, &Member { generation, .. })| {
             MeshHandle::from_bits((u64::from(generation) << 32 | slot, self.pool))
         })
     }

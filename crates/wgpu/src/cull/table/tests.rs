@@ -19,7 +19,7 @@ impl CullTable {
     /// Walks the whole structure: every record is reached by its slot's links exactly once.
     fn check(&self) {
         let mut reached = 0;
-        for (slot, &head) in (0..).zip(&self.heads) {
+        for (slot, &Member { head, .. }) in (0..).zip(&self.members) {
             let others = self.splits.get(&slot);
             assert!(others.is_none_or(|others| head != Link::NONE && !others.is_empty()));
             for link in once(head).chain(others.into_iter().flatten().copied()) {
@@ -42,7 +42,7 @@ impl CullTable {
 
 impl CullTable {
     fn has_pieces(&self, slot: usize) -> bool {
-        self.heads.get(slot).is_some_and(|head| *head != Link::NONE)
+        self.member(slot as u32).head != Link::NONE
     }
 }
 
