@@ -18,7 +18,7 @@ readonly CRATES=(
     "drystone-memory: alloc+ std pages allocator-api2"
     "drystone-mesh: bytemuck serde++json triangulate"
     "drystone-voxel: bytemuck mint++ serde++ std"
-    "drystone-pool: serde++json"
+    "drystone-pool: rayon serde++json"
     "drystone-formats: export gltf height-map minecraft++ model obj++ png qb serde++json textures tiff++ vox++"
     "drystone-world: gltf minecraft png serde++json textures tiff vox"
     "drystone-store: remote"

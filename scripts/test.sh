@@ -21,6 +21,7 @@ if [ -n "${DRYSTONE_TEST_PACKAGES:-}" ]; then
     format_scope=("${scope[@]}")
     # Other crates enable these features if the whole workspace is tested.
     [[ " ${scope[*]} " != *" drystone-memory "* ]] || scope+=(--features drystone-memory/allocator-api2,drystone-memory/pages)
+    [[ " ${scope[*]} " != *" drystone-pool "* ]] || scope+=(--features drystone-pool/rayon)
 fi
 
 # Mesa prints a warning for every device that it opens if this folder is missing.

@@ -14,6 +14,8 @@ mod key_sort;
 mod members;
 mod mesh_ref;
 mod output;
+#[cfg(feature = "rayon")]
+mod parallel;
 mod patch;
 mod selection;
 #[cfg(test)]
@@ -116,6 +118,18 @@ impl DrawList {
     ) -> usize {
         self.members.drop_stale(pool);
         self.view.reselect().mask_and_sort(&self.members, pool, select)
+    }
+
+    /// Masks and sorts in one pass, on several threads if there are many meshes. See
+    /// [`DrawView::par_mask_and_sort`].
+    #[cfg(feature = "rayon")]
+    pub fn par_mask_and_sort<V: Pod + Sync, D: Pod + Sync>(
+        &mut self,
+        pool: &VertexPool<V, D>,
+        select: impl Fn(&MeshRef<'_, D>) -> (PartSet, u64) + Sync,
+    ) -> usize {
+        self.members.drop_stale(pool);
+        self.view.reselect().par_mask_and_sort(&self.members, pool, select)
     }
 
     /// Returns the commands that draw the visible meshes in the next frame, in order.

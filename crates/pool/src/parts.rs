@@ -142,7 +142,7 @@ impl PartRanges {
 }
 
 /// Maximum number of runs: a hidden part follows each run but the last.
-const MAX_RUNS: usize = MAX_PARTS.div_ceil(2);
+pub(crate) const MAX_RUNS: usize = MAX_PARTS.div_ceil(2);
 
 /// Runs of parts that are drawn of a mesh, for a set of non-empty parts and a set of visible parts.
 ///

@@ -22,6 +22,8 @@ mod tests;
 mod writer;
 mod writing;
 
+#[cfg(feature = "rayon")]
+pub(crate) use commands::CommandSource;
 pub use writer::MeshWriter;
 
 /// Stores meshes of elements `V` with per-draw data `D` in a few large buffers.

@@ -11,7 +11,7 @@ use std::time::Instant;
 use self::{
     article::ArticleList,
     crowd::{Crowd, Drawn, Viewpoint},
-    drystone::{Meshes, PoolList},
+    drystone::{Meshes, PoolList, Threads},
 };
 use crate::{Contender, Error, Figure, Run, error::By, rounds::Round};
 
@@ -57,11 +57,17 @@ fn run_case(run: &mut Run<'_>, case: &str, parts: usize) -> Result<(), Error> {
         let mut single = PoolList::new(crowd, Meshes::Parts).by("drystone-single")?;
         let mut article = ArticleList::new(crowd);
         let mut at_once = PoolList::new(crowd, Meshes::Chunks).by("drystone-at-once")?;
+        let mut on_threads = PoolList::new(crowd, Meshes::Chunks).by("drystone-threads")?;
         Ok(vec![
             Contender::new("drystone", move || staged_round(crowd, &mut chunks, parts)),
             Contender::new("drystone-single", move || staged_round(crowd, &mut single, parts)),
             Contender::new("article", move || staged_round(crowd, &mut article, parts)),
-            Contender::new("drystone-at-once", move || round_at_once(crowd, &mut at_once, parts)),
+            Contender::new("drystone-at-once", move || {
+                round_at_once(crowd, &mut at_once, (parts, Threads::One))
+            }),
+            Contender::new("drystone-threads", move || {
+                round_at_once(crowd, &mut on_threads, (parts, Threads::All))
+            }),
         ])
     })
 }
@@ -113,10 +119,10 @@ fn staged_round(crowd: &Crowd, list: &mut impl CommandList, parts: usize) -> Rou
 }
 
 /// Measures mask and sort in one pass. Only the sum with the upload is known.
-fn round_at_once(crowd: &Crowd, list: &mut PoolList, parts: usize) -> Round {
+fn round_at_once(crowd: &Crowd, list: &mut PoolList, (parts, threads): (usize, Threads)) -> Round {
     let [cpu] = medians(crowd, list, parts, |list, viewpoint| {
         let start = Instant::now();
-        list.mask_and_order(viewpoint);
+        list.mask_and_order(viewpoint, threads);
         list.upload();
         [us(start, Instant::now())]
     })?;

@@ -2,9 +2,10 @@
 //! of them. The pool culls on the CPU or on the GPU.
 //!
 //! `submit` is the CPU time of a frame on the calling thread, replaced meshes included, and `beyond-empty` the
-//! part of it that a renderer of the same kind without meshes does not take. Frames of both alternate. The
-//! GPU's own time is not measured: a software driver draws on the same cores. `memory` is resident memory of
-//! the process; run that case alone, because memory freed before it is used again and not counted.
+//! part of it that a renderer of the same kind without meshes does not take. Frames of both alternate. `replace`
+//! is the part of `submit` in which the renderer is given the replaced meshes. The GPU's own time is not measured:
+//! a software driver draws on the same cores. `memory` is resident memory of the process; run that case alone,
+//! because memory freed before it is used again and not counted.
 
 use drystone_mesh::Quad;
 use drystone_pool::{NullBackend, PoolConfig, VertexPool};
@@ -22,7 +23,7 @@ use super::{
 use crate::{
     Contender, Error, Failure, Figure, Random, Run,
     error::By,
-    rounds::{Round, resident_bytes},
+    rounds::{Round, resident_bytes, thread_cpu_ns},
 };
 
 /// Number of meshes in a full and in a quick run.
@@ -182,6 +183,7 @@ impl Scene {
         warm_up(self.full.as_mut(), view)?;
         warm_up(self.empty.as_mut(), view)?;
         let (mut full, mut empty) = (FrameTimes::default(), FrameTimes::default());
+        let mut replace_ns = 0.0;
         for _ in 0..FRAMES {
             self.frame += 1;
             let view = if change == Change::Nothing { *view } else { moved(view, self.frame) };
@@ -193,9 +195,11 @@ impl Scene {
             full.time(
                 self.full.as_mut(),
                 |renderer| {
+                    let start_ns = thread_cpu_ns();
                     for (id, data) in &others {
                         renderer.replace(*id, data)?;
                     }
+                    replace_ns += thread_cpu_ns() - start_ns;
                     renderer.draw(&view).map(drop)
                 },
                 Renderer::finish,
@@ -204,11 +208,15 @@ impl Scene {
         }
         let per_frame_us = |ns: f64| ns / f64::from(FRAMES) / 1e3;
         let beyond = full.submit_ns - empty.submit_ns;
-        Ok(vec![
+        let mut figures = vec![
             Figure::new("beyond-empty", "us/frame", per_frame_us(beyond)),
             Figure::new("submit", "us/frame", per_frame_us(full.submit_ns)),
             Figure::new("draw", "us/frame", per_frame_us(full.draw_ns)),
-        ])
+        ];
+        if change == Change::Meshes {
+            figures.push(Figure::new("replace", "us/frame", per_frame_us(replace_ns)));
+        }
+        Ok(figures)
     }
 
     /// Chooses meshes, and others of the list that replace them. Copies the quads of these to `quads`, so

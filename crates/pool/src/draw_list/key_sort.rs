@@ -1,6 +1,9 @@
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
+#[cfg(feature = "rayon")]
+use rayon::prelude::*;
+
 /// Sorts indices by their 64-bit keys, moving 8 bytes per index.
 ///
 /// ```text
@@ -47,11 +50,50 @@ impl KeySort {
         }
     }
 
+    /// Does the same as [`sort`](Self::sort), on several threads: each sorts a piece, and pieces are merged.
+    #[cfg(feature = "rayon")]
+    pub(super) fn par_sort(&mut self, keys: &[u64], pieces: usize) {
+        let piece = keys.len().div_ceil(pieces).max(1);
+        let spread = Spread::of(keys, INDEX_BITS);
+        self.words.resize(keys.len(), 0);
+        self.spare.resize(keys.len(), 0);
+        let memory = self.words.par_chunks_mut(piece).zip(self.spare.par_chunks_mut(piece));
+        memory.zip(keys.par_chunks(piece)).enumerate().for_each(
+            |(number, ((words, spare), keys))| {
+                for ((to, &key), index) in words.iter_mut().zip(keys).zip((number * piece) as u32..)
+                {
+                    *to = word(spread.upper(key), index);
+                }
+                sort_words(words, spare, spread.upper_bits());
+            },
+        );
+        let mut sorted = piece;
+        while sorted < keys.len() {
+            let pairs =
+                self.words.par_chunks(2 * sorted).zip(self.spare.par_chunks_mut(2 * sorted));
+            pairs.for_each(|(from, to)| {
+                let (low, high) = from.split_at(sorted.min(from.len()));
+                par_merge(low, high, to);
+            });
+            core::mem::swap(&mut self.words, &mut self.spare);
+            sorted *= 2;
+        }
+        if spread.lower_bits > 0 {
+            self.sort_equals(keys, &spread);
+        }
+    }
+
     /// Sorts the indices below `count` with a comparator. Equal ones keep their order.
     pub(super) fn sort_by(&mut self, count: u32, mut compare: impl FnMut(u32, u32) -> Ordering) {
         self.words.clear();
         self.words.extend((0..count).map(u64::from));
         self.words.sort_unstable_by(|&a, &b| compare(a as u32, b as u32).then(a.cmp(&b)));
+    }
+
+    /// The sorted indices, each in the lower half of a word.
+    #[cfg(feature = "rayon")]
+    pub(super) fn words(&self) -> &[u64] {
+        &self.words
     }
 
     /// Returns the sorted indices.
@@ -184,6 +226,38 @@ const fn digit<const DIGITS: usize>(word: u64, shift: u32, digit_bits: u32) -> u
     (word >> shift) as usize & ((1 << digit_bits) - 1) & (DIGITS - 1)
 }
 
+/// Merges sorted words on several threads: the middle of the longer half divides both.
+#[cfg(feature = "rayon")]
+fn par_merge(low: &[u64], high: &[u64], to: &mut [u64]) {
+    /// Number of words that one thread merges.
+    const FEW: usize = if cfg!(test) { 100 } else { 1 << 14 };
+    if to.len() <= FEW {
+        merge(low, high, to);
+        return;
+    }
+    let (longer, other) = if low.len() < high.len() { (high, low) } else { (low, high) };
+    let middle = longer.len() / 2;
+    let at = other.partition_point(|&word| word < longer[middle]);
+    let ((longer, longer_end), (other, other_end)) = (longer.split_at(middle), other.split_at(at));
+    let (to, to_end) = to.split_at_mut(middle + at);
+    rayon::join(|| par_merge(longer, other, to), || par_merge(longer_end, other_end, to_end));
+}
+
+/// Merges sorted words. No two are equal. The comparison compiles to no branch, which the processor could not predict.
+#[cfg(feature = "rayon")]
+fn merge(mut low: &[u64], mut high: &[u64], to: &mut [u64]) {
+    let mut at = 0;
+    while let ([first, ..], [second, ..]) = (low, high) {
+        let is_low = first < second;
+        to[at] = if is_low { *first } else { *second };
+        at += 1;
+        (low, high) = (&low[usize::from(is_low)..], &high[usize::from(!is_low)..]);
+    }
+    let (of_low, of_high) = to[at..].split_at_mut(low.len());
+    of_low.copy_from_slice(low);
+    of_high.copy_from_slice(high);
+}
+
 #[cfg(test)]
 mod tests {
     use drystone_testing::Random;
@@ -194,7 +268,15 @@ mod tests {
         let mut expected: Vec<u32> = (0..keys.len() as u32).collect();
         expected.sort_by_key(|&index| keys[index as usize]);
         sort.sort(keys);
-        assert!(sort.indices().eq(expected), "{} keys", keys.len());
+        assert!(sort.indices().eq(expected.iter().copied()), "{} keys", keys.len());
+        #[cfg(feature = "rayon")]
+        {
+            for pieces in [1, 2, 3, 8] {
+                sort.par_sort(keys, pieces);
+                let expected = expected.iter().copied();
+                assert!(sort.indices().eq(expected), "{} keys, {pieces} pieces", keys.len());
+            }
+        }
     }
 
     /// Lengths on both sides of every threshold; keys that differ in few, many and all bits, high

@@ -1,11 +1,14 @@
 use alloc::vec::Vec;
+use core::ops::Range;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use bytemuck::Pod;
 
+use super::mesh_ref::MeshRef;
 use crate::{
     error::PoolError,
     mesh::{MeshHandle, MeshKey},
+    parts::PartSet,
     vertex_pool::VertexPool,
 };
 
@@ -122,14 +125,58 @@ impl Members {
 
     /// Passes each mesh to `visit`, in slot order. Some may be stale.
     #[inline]
-    pub(super) fn for_each(&self, mut visit: impl FnMut(MeshKey)) {
-        for (word, &bits) in self.bits.iter().enumerate() {
+    pub(super) fn for_each(&self, visit: impl FnMut(MeshKey)) {
+        self.for_each_in(0..self.bits.len(), visit);
+    }
+
+    /// Number of words of the bitmap, of 64 slots each.
+    pub(super) fn words(&self) -> usize {
+        self.bits.len()
+    }
+
+    /// Number of meshes in these words of the bitmap.
+    #[cfg(feature = "rayon")]
+    pub(super) fn len_of(&self, words: Range<usize>) -> usize {
+        self.bits[words].iter().map(|bits| bits.count_ones() as usize).sum()
+    }
+
+    /// Passes each mesh in these words of the bitmap to `visit`, in slot order. Some may be stale.
+    #[inline]
+    pub(super) fn for_each_in(&self, words: Range<usize>, mut visit: impl FnMut(MeshKey)) {
+        for (word, &bits) in words.clone().zip(&self.bits[words]) {
             for slot in slots_of(word, bits) {
                 if let Some(key) = self.keys[slot] {
                     visit(key);
                 }
             }
         }
+    }
+
+    /// Writes the meshes in some words of the bitmap that pass `parts` to the start of `keys` and `shown`, in slot
+    /// order, and returns their number. `parts` also gets the index that the mesh has if it passes.
+    ///
+    /// Each mesh is written after those that passed, and counted only if it passes. This avoids branches that the
+    /// processor cannot predict.
+    #[inline]
+    pub(super) fn collect<V: Pod, D: Pod>(
+        &self,
+        pool: &VertexPool<V, D>,
+        words: Range<usize>,
+        (keys, shown): (&mut [Option<MeshKey>], &mut [PartSet]),
+        mut parts: impl FnMut(&MeshRef<'_, D>, usize) -> PartSet,
+    ) -> usize {
+        let no_stale = self.has_no_stale(pool);
+        let mut visible = 0;
+        self.for_each_in(words, |key| {
+            let Some(mesh) = MeshRef::new(pool, key) else { return };
+            if !no_stale && !pool.meshes.has(key) {
+                return;
+            }
+            let parts = parts(&mesh, visible);
+            (keys[visible], shown[visible]) = (Some(key), parts);
+            visible += usize::from(!parts.is_empty());
+        });
+        visible
     }
 
     /// Passes each mesh inserted after `state` to `visit`.

@@ -83,6 +83,14 @@ impl Output {
         self.ends.clear();
     }
 
+    /// Clears everything but the commands, which the caller overwrites.
+    #[cfg(feature = "rayon")]
+    pub(super) fn restart(&mut self) {
+        let commands = core::mem::take(&mut self.commands);
+        self.clear();
+        self.commands = commands;
+    }
+
     /// Ends a mesh: all commands since the last call belong to it.
     #[inline]
     pub(super) fn end_mesh(&mut self) {
@@ -301,6 +309,19 @@ impl SlotSet {
         self.words[word] |= bit;
     }
 
+    /// Inserts the slots of `words`. They are words of the set from word number `first` on.
+    #[cfg(feature = "rayon")]
+    pub(super) fn insert_words(&mut self, first: usize, words: &[u64]) {
+        let end = first + words.len();
+        if end > self.words.len() {
+            self.words.resize(end, 0);
+        }
+        for (word, new) in self.words[first..].iter_mut().zip(words) {
+            self.len += (new & !*word).count_ones() as usize;
+            *word |= new;
+        }
+    }
+
     pub(super) fn remove(&mut self, slot: u32) {
         let (word, bit) = word_and_bit(slot);
         if let Some(word) = self.words.get_mut(word).filter(|word| **word & bit != 0) {
@@ -321,6 +342,6 @@ impl SlotSet {
 
 /// Returns the word index and the bit of a slot.
 #[inline]
-const fn word_and_bit(slot: u32) -> (usize, u64) {
+pub(super) const fn word_and_bit(slot: u32) -> (usize, u64) {
     ((slot / u64::BITS) as usize, 1 << (slot % u64::BITS))
 }

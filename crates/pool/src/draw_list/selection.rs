@@ -3,6 +3,8 @@ use core::cmp::Ordering;
 
 use bytemuck::Pod;
 
+#[cfg(feature = "rayon")]
+use super::parallel;
 use super::{
     key_sort::KeySort,
     members::{ListState, Members},
@@ -21,6 +23,9 @@ pub(super) struct Selection {
     sort_keys: Vec<u64>,
     pub(super) sort: KeySort,
     pub(super) is_sorted: bool,
+    /// Whether several threads masked and sorted, and may build the commands too.
+    #[cfg(feature = "rayon")]
+    pub(super) is_parallel: bool,
     /// Rank among the visible meshes, indexed by slot. Built on first use.
     ranks: Vec<u32>,
     /// State of the list at the mask; none before the first mask.
@@ -108,38 +113,56 @@ impl Selection {
         self.visible
     }
 
-    /// Collects the meshes that pass `parts`, in slot order. `parts` also gets the index that the
-    /// mesh has if it passes.
-    ///
-    /// Each mesh is written after those that passed, and counted only if it passes. This avoids
-    /// branches that the processor cannot predict.
+    /// Does the same as [`mask_and_sort`](Self::mask_and_sort), on all threads if there are many meshes.
+    #[cfg(feature = "rayon")]
+    pub(super) fn par_mask_and_sort<V: Pod + Sync, D: Pod + Sync>(
+        &mut self,
+        members: &Members,
+        pool: &VertexPool<V, D>,
+        select: impl Fn(&MeshRef<'_, D>) -> (PartSet, u64) + Sync,
+    ) -> usize {
+        if !parallel::is_worth_it(members.len()) {
+            return self.mask_and_sort(members, pool, select);
+        }
+        self.masked = Some(members.state());
+        if self.begin(members, pool) {
+            self.sort_keys.resize(members.len(), 0);
+            let lists =
+                (&mut self.keys[..], &mut self.parts[..], &mut self.sort_keys[..members.len()]);
+            self.visible = parallel::collect(members, pool, lists, select);
+        }
+        self.sort.par_sort(&self.sort_keys[..self.visible], parallel::sorted_pieces());
+        (self.is_sorted, self.is_parallel) = (true, true);
+        self.visible
+    }
+
+    /// Collects the meshes that pass `parts`, in slot order.
     #[inline]
     fn collect<V: Pod, D: Pod>(
         &mut self,
         members: &Members,
         pool: &VertexPool<V, D>,
-        mut parts: impl FnMut(&MeshRef<'_, D>, usize) -> PartSet,
+        parts: impl FnMut(&MeshRef<'_, D>, usize) -> PartSet,
     ) {
-        (self.is_sorted, self.visible) = (false, 0);
-        self.ranks.clear();
-        if !members.is_of(pool) {
-            return;
+        if self.begin(members, pool) {
+            let words = 0..members.words();
+            let lists = (&mut self.keys[..], &mut self.parts[..]);
+            self.visible = members.collect(pool, words, lists, parts);
         }
-        self.keys.resize(members.len(), None);
-        self.parts.resize(members.len(), PartSet::EMPTY);
-        let no_stale = members.has_no_stale(pool);
-        // Local variables avoid a dependency between meshes through `self`.
-        let (keys, shown, mut visible) = (&mut self.keys[..], &mut self.parts[..], 0);
-        members.for_each(|key| {
-            let Some(mesh) = MeshRef::new(pool, key) else { return };
-            if !no_stale && !pool.meshes.has(key) {
-                return;
-            }
-            let parts = parts(&mesh, visible);
-            (keys[visible], shown[visible]) = (Some(key), parts);
-            visible += usize::from(!parts.is_empty());
-        });
-        self.visible = visible;
+    }
+
+    /// Prepares the memory for the meshes of the list. Returns whether they are of this pool.
+    fn begin<V: Pod, D: Pod>(&mut self, members: &Members, pool: &VertexPool<V, D>) -> bool {
+        (self.is_sorted, self.visible) = (false, 0);
+        #[cfg(feature = "rayon")]
+        (self.is_parallel = false);
+        self.ranks.clear();
+        let is_of = members.is_of(pool);
+        if is_of {
+            self.keys.resize(members.len(), None);
+            self.parts.resize(members.len(), PartSet::EMPTY);
+        }
+        is_of
     }
 
     /// Builds the ranks of the visible meshes, unless they are built already.

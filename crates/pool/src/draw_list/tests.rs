@@ -12,6 +12,8 @@ use crate::{
 mod patches;
 mod programs;
 mod runs;
+#[cfg(feature = "rayon")]
+mod threads;
 mod twin;
 mod views;
 

@@ -2,6 +2,8 @@ use core::cmp::Ordering;
 
 use bytemuck::Pod;
 
+#[cfg(feature = "rayon")]
+use super::parallel::Builder;
 use super::{
     DrawList,
     members::{ListState, Members},
@@ -33,7 +35,7 @@ use crate::{
 ///   bytes each) are sorted afterwards.
 /// - After at most 64 changes, commands are patched: one pass over 20 bytes each.
 ///
-/// No memory is allocated once all buffers have reached their size.
+/// No memory is allocated once all buffers have reached their size, if one thread does it all.
 ///
 /// # Examples
 /// ```
@@ -66,6 +68,8 @@ pub struct DrawView {
     /// Runs of parts for each mask.
     table: RunTable,
     output: Output,
+    #[cfg(feature = "rayon")]
+    pub(super) builder: Builder,
     pub(super) patcher: Patcher,
     /// State from which the output was built.
     pub(super) built: Option<Built>,
@@ -146,6 +150,25 @@ impl DrawView {
         self.reselect().mask_and_sort(&list.members, pool, select)
     }
 
+    /// Does the same as [`mask_and_sort`](Self::mask_and_sort), on the threads of rayon's pool if the list has 32,768
+    /// meshes or more. If as many are visible, these threads build the commands too. One thread builds them in the
+    /// cases of [`HiddenCommands::Zeroed`], of [`Grouping::InOrder`] with several buffers, of meshes with more than
+    /// four commands or in several buffers, and after meshes were inserted or removed.
+    ///
+    /// # Cost
+    /// Gains most where `select` takes long: much of the rest waits for memory, which the threads share. 88 bytes of
+    /// memory for each visible mesh, and some small allocations at each call. It waits for these threads: while they
+    /// do long work of other kinds, [`mask_and_sort`](Self::mask_and_sort) can take less time.
+    #[cfg(feature = "rayon")]
+    pub fn par_mask_and_sort<V: Pod + Sync, D: Pod + Sync>(
+        &mut self,
+        list: &DrawList,
+        pool: &VertexPool<V, D>,
+        select: impl Fn(&MeshRef<'_, D>) -> (PartSet, u64) + Sync,
+    ) -> usize {
+        self.reselect().par_mask_and_sort(&list.members, pool, select)
+    }
+
     /// Returns the commands that draw the visible meshes in the next frame, in order.
     /// [`runs`](Self::runs) also returns the buffer of each command.
     pub fn commands<V: Pod, D: Pod>(
@@ -197,9 +220,11 @@ impl DrawView {
             if self.selection.masked.is_none() {
                 self.selection.take_all(members, pool);
             }
-            self.output.clear();
-            if members.is_of(pool) {
-                self.draw(members, pool);
+            if !self.par_draw(members, pool) {
+                self.output.clear();
+                if members.is_of(pool) {
+                    self.draw(members, pool);
+                }
             }
         }
         self.built = Some(built);
@@ -230,6 +255,29 @@ impl DrawView {
             is_in_order,
         };
         self.patcher.patch(&patching, slots, &mut self.output, &mut self.table).is_some()
+    }
+
+    /// Builds the commands on several threads. Returns whether it did.
+    #[cfg(feature = "rayon")]
+    fn par_draw<V: Pod, D: Pod>(&mut self, members: &Members, pool: &VertexPool<V, D>) -> bool {
+        let Self { config, selection, output, builder, .. } = self;
+        let can = selection.is_parallel
+            && selection.masked == Some(members.state())
+            && config.hidden == HiddenCommands::LeftOut
+            && members.is_of(pool);
+        if can {
+            let (keys, shown) = selection.meshes();
+            let meshes = (keys, shown, selection.sort.words());
+            // If these meshes cannot be built on threads, they are not tried again.
+            selection.is_parallel =
+                builder.build(pool.command_source(), meshes, config.grouping, output);
+        }
+        can && selection.is_parallel
+    }
+
+    #[cfg(not(feature = "rayon"))]
+    fn par_draw<V: Pod, D: Pod>(&mut self, _: &Members, _: &VertexPool<V, D>) -> bool {
+        false
     }
 
     fn draw<V: Pod, D: Pod>(&mut self, members: &Members, pool: &VertexPool<V, D>) {

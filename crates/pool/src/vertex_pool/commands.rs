@@ -6,7 +6,9 @@ use super::VertexPool;
 use crate::{
     command::DrawCommand,
     mesh::{Mesh, MeshHandle},
+    meshes::Meshes,
     parts::{PartRuns, PartSet, RunTable},
+    storage::Storage,
 };
 
 /// Draw commands, for draw lists.
@@ -19,10 +21,41 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         }
     }
 
+    /// The parts of the pool that commands are made from.
+    #[inline]
+    pub(crate) const fn command_source(&self) -> CommandSource<'_> {
+        let frame = self.frames.current();
+        CommandSource { meshes: &self.meshes, storage: &self.storage, frame }
+    }
+
+    /// See [`CommandSource::emit`].
+    #[inline]
+    pub(crate) fn emit_commands(
+        &self,
+        handle: MeshHandle,
+        parts: PartSet,
+        table: &mut RunTable,
+        emit: impl FnMut(u32, DrawCommand),
+    ) -> bool {
+        self.command_source().emit(handle, parts, table, emit)
+    }
+}
+
+/// The parts of a pool that commands are made from. They do not depend on the types of elements and data, so
+/// several threads can share them.
+#[derive(Clone, Copy)]
+pub(crate) struct CommandSource<'a> {
+    pub(crate) meshes: &'a Meshes,
+    storage: &'a Storage,
+    /// Frame being built.
+    frame: u64,
+}
+
+impl CommandSource<'_> {
     /// Passes a command and the number of its buffer to `emit`, for each run of the mesh's `parts`.
     /// Marks the mesh as drawn in the frame being built. Returns `false` for a stale handle.
     #[inline]
-    pub(crate) fn emit_commands(
+    pub(crate) fn emit(
         &self,
         handle: MeshHandle,
         parts: PartSet,
@@ -30,10 +63,10 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         mut emit: impl FnMut(u32, DrawCommand),
     ) -> bool {
         let Some(mesh) = self.meshes.get(handle) else { return false };
-        mesh.note_drawn(self.frames.current());
+        mesh.note_drawn(self.frame);
         let (slot, ranges) = (handle.slot(), &mesh.ranges);
         let runs = table.runs(ranges.filled(), parts);
-        if mesh.location().is_split() || mesh.len() > self.config().pattern_elements {
+        if mesh.location().is_split() || mesh.len() > self.storage.config().pattern_elements {
             self.emit_long(mesh, slot, runs, &mut emit);
             return true;
         }
@@ -58,7 +91,8 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
                 let mut start = run.start.max(held.start);
                 let end = run.end.min(held.end);
                 while start < end {
-                    let stop = end.min(start.saturating_add(self.config().pattern_elements));
+                    let stop =
+                        end.min(start.saturating_add(self.storage.config().pattern_elements));
                     let part = start - held.start..stop - held.start;
                     emit(span.buffer.into(), self.command(slot, span.first, &part));
                     start = stop;

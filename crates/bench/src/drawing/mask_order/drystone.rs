@@ -1,8 +1,8 @@
 //! drystone's draw list.
 
 use drystone_pool::{
-    Access, DrawCommand, DrawList, NullBackend, PartSet, PoolConfig, PoolError, VertexPool,
-    sort_key,
+    Access, DrawCommand, DrawList, MeshRef, NullBackend, PartSet, PoolConfig, PoolError,
+    VertexPool, sort_key,
 };
 
 use super::{
@@ -17,6 +17,13 @@ pub(super) enum Meshes {
     Chunks,
     /// Each part as its own mesh, as in the article.
     Parts,
+}
+
+/// Number of threads that mask, sort and build commands.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Threads {
+    One,
+    All,
 }
 
 /// A pool without GPU memory, its list, and memory for commands.
@@ -44,11 +51,15 @@ impl PoolList {
         Ok(Self { pool, list, meshes, written, count: 0 })
     }
 
-    pub(super) fn mask_and_order(&mut self, viewpoint: &Viewpoint) {
+    /// Masks and sorts in one pass, on all cores or on one.
+    pub(super) fn mask_and_order(&mut self, viewpoint: &Viewpoint, threads: Threads) {
         let meshes = self.meshes;
-        self.list.mask_and_sort(&self.pool, |data| {
-            (visible(meshes, data, viewpoint), key(data, viewpoint))
-        });
+        let select =
+            |data: &MeshRef<'_, PartData>| (visible(meshes, data, viewpoint), key(data, viewpoint));
+        match threads {
+            Threads::One => self.list.mask_and_sort(&self.pool, select),
+            Threads::All => self.list.par_mask_and_sort(&self.pool, select),
+        };
     }
 }
 

@@ -170,7 +170,7 @@ impl World {
         let (own, second) = (&mut self.lists[list], &mut self.second);
         let mask = |mesh: &MeshRef<'_, u32>| parts(bits(*mesh.data(), salt));
         let order = |mesh: &MeshRef<'_, u32>| key(*mesh.data(), salt);
-        match self.random.below(4) {
+        match self.random.below(5) {
             0 => {
                 let visible = match view {
                     2 => second.mask(own, pool, mask),
@@ -198,10 +198,14 @@ impl World {
                     location_key(count as u64, mesh.buffer, mesh.data, salt)
                 });
             }
-            _ => {
+            by => {
                 let both = |mesh: &MeshRef<'_, u32>| (mask(mesh), order(mesh));
-                match view {
-                    2 => second.mask_and_sort(own, pool, both),
+                match (view, by) {
+                    #[cfg(feature = "rayon")]
+                    (2, 3) => second.par_mask_and_sort(own, pool, both),
+                    #[cfg(feature = "rayon")]
+                    (_, 3) => own.par_mask_and_sort(pool, both),
+                    (2, _) => second.mask_and_sort(own, pool, both),
                     _ => own.mask_and_sort(pool, both),
                 };
                 twin.mask(members, pool, |data| bits(data, salt));
