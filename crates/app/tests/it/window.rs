@@ -281,7 +281,7 @@ fn the_viewer_flies_on_soft() {
 #[test]
 fn the_viewer_flies_through_a_vast_world() {
     let source = ["--chunks", "2000x4x2000", "--eye", "32000,140,32000"];
-    let options = ["--look", "32100,60,32100", "--backend", "wgpu"];
+    let options = ["--look", "32100,60,32100", "--backend", "soft"];
     flies_through("the_viewer_flies_through_a_vast_world", &source, &options);
 }
 
