@@ -18,6 +18,8 @@ const LINK: Link = Link { round_trip: Duration::from_millis(50), bytes_per_s: 2_
 /// Bytes that are there from the start: the longest header.
 const FRONT: usize = 64 << 10;
 const CACHE_BYTES: usize = 8 << 20;
+/// Less than the small packed world.
+const LITTLE_BYTES: usize = 256 << 10;
 
 /// A small packed world.
 fn packed() -> Vec<u8> {
@@ -85,10 +87,13 @@ fn nodes_are_right_or_the_failure_is_reported_in_two_hundred_fault_programs() {
     let nodes = nodes_of(&whole);
     let expected: HashMap<_, _> =
         nodes.iter().map(|&node| (node, chunk_of(&whole, node))).collect();
-    let mut replaced = 0;
+    let (mut replaced, mut max_held_bytes) = (0, [0; 2]);
     for seed in 0..200 {
         let mut random = Random::new(seed + 1_000);
         let (mut server, ranges) = SimulatedServer::new(bytes.clone(), FRONT, CACHE_BYTES, LINK);
+        let limit_bytes = if seed % 2 == 0 { CACHE_BYTES } else { LITTLE_BYTES };
+        ranges.limit_memory(limit_bytes);
+        let shared = Arc::clone(&ranges.shared);
         let world = PackedWorld::read(Box::new(ranges), "https://example.org/a").unwrap();
         let mut fault = program(seed);
         let mut open = nodes.clone();
@@ -111,6 +116,9 @@ fn nodes_are_right_or_the_failure_is_reported_in_two_hundred_fault_programs() {
             let failure = Arrivals::state(&world).failure;
             let ms = if failure.is_some() { 2_000 } else { 50 };
             server.pass(Duration::from_millis(ms), &mut fault);
+            let held_bytes = shared.lock().blocks.size_bytes();
+            assert!(held_bytes <= limit_bytes, "{seed}: {held_bytes} of {limit_bytes} bytes");
+            max_held_bytes[seed as usize % 2] = max_held_bytes[seed as usize % 2].max(held_bytes);
             let failure = Arrivals::state(&world).failure;
             if failure.is_some_and(|failure| failure.is_final) {
                 replaced += 1;
@@ -120,6 +128,10 @@ fn nodes_are_right_or_the_failure_is_reported_in_two_hundred_fault_programs() {
         assert_eq!(world.faults(), [""; 0], "{seed}");
     }
     assert!((1..=20).contains(&replaced), "{replaced}");
+    assert!(
+        max_held_bytes[0] > LITTLE_BYTES,
+        "the small limit is never reached: {max_held_bytes:?}"
+    );
 }
 
 /// Bytes that stay wrong are reported as damage, not requested forever.
