@@ -14,6 +14,15 @@ impl<O: Offset> RangeSpace<O> {
         (next != START).then_some(RangeHandle { index: next, generation })
     }
 
+    /// Returns the range before another by offset. Returns `None` for the first range and for a stale
+    /// handle.
+    #[inline]
+    pub fn previous(&self, range: RangeHandle) -> Option<RangeHandle> {
+        let previous = self.live_node(range).ok()?.prev;
+        let generation = self.nodes[previous].generation;
+        (previous != START).then_some(RangeHandle { index: previous, generation })
+    }
+
     /// Returns the number of free units directly behind a range, or at the start of the space for
     /// `None`.
     ///
@@ -55,6 +64,42 @@ impl<O: Offset> RangeSpace<O> {
         let before = self.node_of(range)?;
         let pad = padding(self.nodes[before].end(), align).unwrap_or(O::MAX);
         self.allocate_in_gap(before, pad, (size, align))
+    }
+
+    /// Allocates `size` units at this offset, in the gap behind a range, or at the start of the space for
+    /// `None`. Restores a range that was freed, without its alignment.
+    ///
+    /// # Errors
+    /// `InvalidSize` if `size` is zero. `Stale` if the handle is stale. `Full` if the gap there does not
+    /// contain these units (`largest_free` is then its size), or if the heap has no memory for the metadata.
+    ///
+    /// # Examples
+    /// ```
+    /// use drystone_alloc::RangeSpace;
+    ///
+    /// let mut space = RangeSpace::new(100);
+    /// let [first, second] = [10, 20].map(|size| space.allocate(size).unwrap());
+    /// let before = space.previous(second);
+    /// assert_eq!(before, Some(first));
+    /// space.free(second)?;
+    /// let again = space.allocate_at(before, 10, 20)?;
+    /// assert_eq!(space.range(again), Some(10..30));
+    /// # Ok::<(), drystone_alloc::Error>(())
+    /// ```
+    pub fn allocate_at(
+        &mut self,
+        after: Option<RangeHandle>,
+        offset: O,
+        size: O,
+    ) -> Result<RangeHandle, Error> {
+        if size == O::default() {
+            return Err(Error::InvalidSize);
+        }
+        let before = self.node_of(after)?;
+        let end = self.nodes[before].end();
+        let pad = if offset >= end { offset - end } else { O::MAX };
+        let unaligned = O::default();
+        self.allocate_in_gap(before, pad, (size, unaligned))
     }
 
     /// Allocates the target of a move as a range of its own, with the alignment of the moving
@@ -132,6 +177,26 @@ mod tests {
         assert_eq!(space.range(d), Some(10..30));
         assert_eq!(RangeHandle::from_bits(d.to_bits()), Some(d));
         assert_ne!(RangeHandle::from_bits(b.to_bits()), Some(d));
+        space.validate().unwrap();
+    }
+
+    #[test]
+    fn a_freed_range_is_allocated_again_at_its_offset() {
+        let mut space = RangeSpace::new(100);
+        let [a, b, c] = [10, 20, 30].map(|size| space.allocate(size).unwrap());
+        assert_eq!([a, b, c].map(|it| space.previous(it)), [None, Some(a), Some(b)]);
+        space.free(a).unwrap();
+        space.free(b).unwrap();
+        assert_eq!((space.previous(a), space.previous(c)), (None, None));
+        let full = Error::Full { requested: 20, largest_free: 30, total_free: 70 };
+        assert_eq!(space.allocate_at(None, 11, 20), Err(full));
+        assert!(space.allocate_at(Some(c), 59, 1).is_err());
+        assert_eq!(space.allocate_at(Some(b), 10, 20), Err(Error::Stale));
+        assert_eq!(space.allocate_at(None, 10, 0), Err(Error::InvalidSize));
+        let b = space.allocate_at(None, 10, 20).unwrap();
+        assert_eq!((space.range(b), space.gap_behind(None)), (Some(10..30), Ok(10)));
+        let end = space.allocate_at(Some(c), 90, 10).unwrap();
+        assert_eq!((space.range(end), space.previous(end)), (Some(90..100), Some(c)));
         space.validate().unwrap();
     }
 

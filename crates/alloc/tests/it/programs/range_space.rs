@@ -15,6 +15,11 @@ enum Op {
         nth: usize,
         size: u64,
     },
+    /// Frees a range, allocates and frees another one, and restores the first.
+    Restore {
+        nth: usize,
+        size: u64,
+    },
     Grow(u64),
     Shrink,
     Reserve(u8),
@@ -38,6 +43,7 @@ impl Op {
             230..=233 => Self::Shrink,
             234 => Self::Reserve(bytes.byte()),
             235 => Self::Reset,
+            236..=240 => Self::Restore { nth: bytes.below(usize::MAX), size: bytes.size() },
             _ => Self::Defragment {
                 units: bytes.size(),
                 moves: bytes.byte(),
@@ -161,10 +167,19 @@ fn step<O: Offset>(space: &mut RangeSpace<O>, shadow: &mut Shadow<O>, op: &Op) {
             assert_eq!(space.free(handle), Err(Error::Stale));
             assert_eq!(space.range(handle), None);
             assert_eq!(space.resize_in_place(handle, O::MAX), Err(Error::Stale));
+            assert_eq!((space.next(Some(handle)), space.previous(handle)), (None, None));
+            assert_eq!(space.gap_behind(Some(handle)), Err(Error::Stale));
+            let (one, zero) = (units(1), O::default());
+            assert_eq!(space.allocate_behind(Some(handle), one, one), Err(Error::Stale));
+            assert_eq!(space.allocate_at(Some(handle), zero, one), Err(Error::Stale));
         }
         Op::Reallocate { nth, size } if !shadow.live.is_empty() => {
             let nth = nth % shadow.live.len();
             resize_in_place(space, shadow, nth, units(size));
+        }
+        Op::Restore { nth, size } if !shadow.live.is_empty() => {
+            let nth = nth % shadow.live.len();
+            restore(space, shadow, nth, units(size));
         }
         Op::Grow(more) => {
             let more: O = units(more);
@@ -265,6 +280,27 @@ fn resize_in_place<O: Offset>(
         let (requested, total_free) = (size.into() - old.size.into(), shadow.free_units());
         assert_eq!(result, Err(Error::Full { requested, largest_free: behind, total_free }));
     }
+}
+
+fn restore<O: Offset>(space: &mut RangeSpace<O>, shadow: &mut Shadow<O>, nth: usize, size: O) {
+    let old = shadow.live[nth];
+    let offset_of = |range| space.range(range).unwrap().start;
+    let lower = shadow.live.iter().filter(|owned| owned.offset < old.offset);
+    let before = space.previous(old.handle);
+    assert_eq!(before.map(offset_of), lower.map(|owned| owned.offset).max());
+    assert_eq!(space.free(old.handle), Ok(()));
+    if let Ok(other) = space.allocate(size) {
+        space.validate().unwrap();
+        assert_eq!(space.free(other), Ok(()));
+        shadow.stale.push(other);
+    }
+    // One unit beyond the gap does not fit.
+    let end = before.map_or(O::default(), |before| space.range(before).unwrap().end);
+    let rest = space.gap_behind(before).unwrap() - (old.offset - end);
+    assert!(rest == O::MAX || space.allocate_at(before, old.offset, rest + units(1)).is_err());
+    let handle = space.allocate_at(before, old.offset, old.size).unwrap();
+    shadow.stale.push(old.handle);
+    shadow.live[nth] = Owned { handle, align: units(1), ..old };
 }
 
 fn defragment<O: Offset>(
