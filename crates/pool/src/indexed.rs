@@ -145,8 +145,8 @@ impl<V: Pod, D: Pod> IndexedPool<V, D> {
         Ok(handle)
     }
 
-    /// Replaces the mesh of `handle`, which stays valid. The new vertices and indices are allocated
-    /// before the old ones are freed.
+    /// Replaces the mesh of `handle`, which stays valid. The new indices are allocated before the old ones
+    /// are freed; vertices as in [`VertexPool::replace`].
     ///
     /// # Errors
     /// `Stale`; `NoSuchVertex` if an index exceeds the vertices; `PartsMismatch`; `Full`,

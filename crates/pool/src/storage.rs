@@ -14,7 +14,7 @@ use crate::{
 mod buffers;
 mod space;
 
-pub(crate) use buffers::{Buffer, Buffers};
+pub(crate) use buffers::{Buffer, Buffers, FreedAllocation};
 pub(crate) use space::Space;
 
 /// Buffers of a pool, and the allocations of its meshes in them. Stores no element itself.
@@ -216,6 +216,28 @@ impl Storage {
         self.pieces.remove(location.more, |_| {});
     }
 
+    /// Frees the elements of a slot's mesh before those of a mesh of `size` elements that replaces it are
+    /// allocated. Returns `None`, and changes nothing, if a frame may read them, if they could not be
+    /// [restored](Buffers::restore), or if one of the meshes needs several allocations or none.
+    pub(crate) fn free_unread(
+        &mut self,
+        slot: u32,
+        (location, len): (Location, u32),
+        size: u32,
+        frames: &Frames,
+    ) -> Option<FreedAllocation> {
+        let is_one = |len: u32| (1..=self.max_allocation).contains(&len);
+        if !is_one(len) || !is_one(size) || location.is_split() {
+            return None;
+        }
+        self.buffers.free_unread((slot, location.span), len, frames)
+    }
+
+    /// Allocates `size` elements of one allocation, at least one, in an existing buffer.
+    pub(crate) fn allocate_without_growing(&mut self, size: u32) -> Option<Location> {
+        self.buffers.allocate_without_growing(size).map(Location::of_span)
+    }
+
     pub(crate) const fn config(&self) -> &PoolConfig {
         &self.buffers.config
     }
@@ -225,12 +247,11 @@ impl Storage {
         self.max_allocation
     }
 
-    /// Returns whether new elements can overwrite a mesh. This needs staged writes, where each
-    /// frame reads the data written before its submission. It also needs a mesh in one piece, so
-    /// that a single write succeeds or changes nothing.
-    pub(crate) fn may_overwrite(&self, location: Location, len: u32) -> bool {
+    /// Returns whether as many new elements can overwrite a mesh: no frame may read it, and it must be in
+    /// one piece, so that a single write succeeds or changes nothing.
+    pub(crate) fn may_overwrite(&self, location: Location, len: u32, frames: &Frames) -> bool {
         let buffer = self.buffers.get(location.span.buffer).filter(|_| len > 0);
-        !location.is_split() && buffer.is_none_or(|buffer| buffer.access == Access::Staged)
+        !location.is_split() && buffer.is_none_or(|buffer| !buffer.is_read(frames))
     }
 
     /// Checks the allocators and counts of all buffers. `taken` contains all ranges in use.

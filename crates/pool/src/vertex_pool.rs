@@ -32,13 +32,14 @@ pub use writer::MeshWriter;
 ///  insert ─► allocate ─► write ─► slot ─► per-draw data       the old mesh is drawn
 ///  replace ─► allocate ─► write ─► the mesh points there ─┐   until here
 ///  remove ────────────────────────────────────────────────┴─► the old allocation is retired
+///  in a full pool, a mesh that no frame reads ─► free ─► allocate ─► write, or restore
 ///                  completed frames ─► retired allocations are free, empty buffers are released
 /// ```
 /// Report submitted and completed frames with [`frame_submitted`](Self::frame_submitted) and
 /// [`frames_completed`](Self::frames_completed). Neither call waits.
 ///
 /// # Cost
-/// Insert, replace and remove each cost one allocation (see `RangeSpace`, `BucketRing`,
+/// Insert, replace and remove each cost one allocation, in a full pool some more (see `RangeSpace`, `BucketRing`,
 /// `SizeClasses`) and at most one copy to the backend. The pool stores `D` and about 70 bytes per
 /// mesh, but no elements. Heap memory is allocated only while the number of live meshes exceeds its
 /// earlier maximum.
@@ -141,9 +142,13 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         Ok(handle)
     }
 
-    /// Replaces the mesh of `handle`, which stays valid. The new mesh is allocated before the old
-    /// one is freed, so the old mesh survives an error. With staged writes, a mesh of equal size
-    /// reuses the allocation.
+    /// Replaces the mesh of `handle`, which stays valid. The old mesh survives an error.
+    ///
+    /// A new mesh of equal size overwrites the old one, and one that fits nowhere else can overlap it, so
+    /// that a full pool can replace its meshes: if writes are staged, or if no frame is in flight and no
+    /// commands were returned for the next one. Neither mesh may be split, and to overlap they need the
+    /// placement [`Ranges`](crate::Placement::Ranges). Otherwise the new mesh is allocated before the old
+    /// one is freed.
     ///
     /// # Errors
     /// `Stale`, `Full`, `MeshTooLarge`, `PartsMismatch` or `Backend`. The old mesh is then
@@ -160,18 +165,23 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         let (old_len, location) = (old.len(), old.location());
         let mut mesh = Mesh::empty(self.frames.current());
         self.check_parts(elements, part_counts, mesh.ranges.set_counts(part_counts))?;
-        if mesh.len() == old_len && self.storage.may_overwrite(location, old_len) {
+        if mesh.len() == old_len && self.storage.may_overwrite(location, old_len, &self.frames) {
             mesh.set_location(location);
             self.write(location, elements, backend)?;
-            if let Some(slot) = self.meshes.get_mut(handle.mesh) {
-                *slot = mesh;
-            }
-            self.set_slot(handle, data, backend);
+            self.set_mesh(handle, mesh, data, backend);
             return Ok(());
         }
         if mesh.len() > 0 {
-            mesh.set_location(self.allocate(mesh.len(), backend)?);
-            self.write_or_free(mesh.location(), elements, backend)?;
+            let location = match self.storage.allocate(mesh.len()) {
+                Some(location) => location,
+                None if self.write_over(handle, &mut mesh, elements, backend)? => {
+                    self.set_mesh(handle, mesh, data, backend);
+                    return Ok(());
+                }
+                None => self.allocate_or_grow(mesh.len(), backend)?,
+            };
+            mesh.set_location(location);
+            self.write_or_free(location, elements, backend)?;
         }
         self.replace_mesh(handle, mesh, data, backend);
         Ok(())
@@ -408,29 +418,5 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
             range.part_counts.map(of_part).iter().sum::<u64>()
         };
         self.iter().flat_map(|(handle, _)| self.ranges_of(handle)).map(of_range).sum()
-    }
-
-    /// Checks all invariants of the structure, for tests.
-    ///
-    /// # Errors
-    /// Description of the first violated invariant.
-    pub fn validate(&self) -> Result<(), &'static str> {
-        self.meshes.validate()?;
-        let mut end = (0, 0);
-        for range in self.ranges() {
-            if range.buffer != end.0 {
-                end = (range.buffer, 0);
-            }
-            if range.elements.start != end.1 {
-                return Err("two ranges overlap");
-            }
-            end.1 = range.elements.end;
-            let buffer = self.storage.buffers.get(range.buffer as u16);
-            if range.elements.end > buffer.ok_or("a range is in no buffer")?.elements {
-                return Err("a range exceeds its buffer");
-            }
-        }
-        self.storage.validate(&self.used_ranges())?;
-        self.validate_owners()
     }
 }

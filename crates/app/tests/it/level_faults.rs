@@ -97,7 +97,7 @@ impl Renderer for Faulty {
         Ok(id)
     }
     fn replace(&mut self, id: MeshId, mesh: &MeshData<'_>) -> Result<(), RenderError> {
-        // The new mesh is allocated before the old one is freed.
+        // The new mesh may be allocated before the old one is freed.
         self.faults.borrow_mut().check(Some(mesh.quads.len()))?;
         self.renderer.replace(id, mesh)?;
         self.faults.borrow_mut().note(id, mesh.quads.len());

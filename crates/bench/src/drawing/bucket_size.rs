@@ -68,8 +68,8 @@ fn run_case(
 /// smallest buffer that it fits into. These are for a growing pool while the scene changes:
 /// `waste-changing` is unused in allocations, `gaps` is free in small ranges or in buckets,
 /// `waiting` is reserved for frames in flight, and `spare` is free in large ranges.
-/// `least-changing` is for the smallest buffer in which all changes fit. Each new mesh is allocated
-/// before the old one is freed.
+/// `least-changing` is for the smallest buffer in which all changes fit. With staged writes and ranges a
+/// new mesh can overlap the old one.
 fn wastes(replay: &Replay, placement: &Placement) -> Result<[Figure; 6], Failure> {
     let percent = |metric, part: f64| Figure::new(metric, "percent", part * 100.0);
     let shares = replay.shares(placement)?;

@@ -9,22 +9,10 @@ use crate::{
     stats::PoolStats,
 };
 
-/// Number of buffers up to which a pool grows by a sixteenth, so that little is reserved: 40 MiB with
-/// default settings.
-const SMALL_STEPS: usize = 42;
-/// Number of buffers up to which it grows by an eighth.
-const MEDIUM_STEPS: usize = 48;
+mod growth;
+mod restore;
 
-/// Divisor of the total capacity that gives the size of the next buffer, within the configured
-/// limits. Larger buffers stay half empty, and smaller ones become many. The divisor decreases with
-/// the number of buffers, so that a pool can become large.
-const fn growth_divisor(buffers: usize) -> u64 {
-    match buffers {
-        0..SMALL_STEPS => 16,
-        SMALL_STEPS..MEDIUM_STEPS => 8,
-        _ => 4,
-    }
-}
+pub(crate) use restore::FreedAllocation;
 
 /// Buffer of a pool.
 #[derive(Debug)]
@@ -102,6 +90,13 @@ impl Buffer {
     const fn note_freed(&mut self) {
         self.too_large = u64::MAX;
         (self.is_packed, self.is_settled) = (false, false);
+    }
+
+    /// Returns whether a frame may read the buffer. With staged writes, each frame reads what was written
+    /// before its submission.
+    #[inline]
+    pub(crate) fn is_read(&self, frames: &Frames) -> bool {
+        self.access != Access::Staged && frames.last_reader() > frames.completed()
     }
 
     /// Returns whether the buffer contains no mesh. Retired allocations are possible.
@@ -230,13 +225,18 @@ impl Buffers {
         frame: u64,
         backend: &mut impl Backend,
     ) -> Result<Option<Span>, BackendError> {
-        if let Some(span) = self.allocate(size).or_else(|| self.allocate_in_last_resort(size)) {
+        if let Some(span) = self.allocate_without_growing(size) {
             return Ok(Some(span));
         }
         Ok(match self.add(size, frame, backend)? {
             true => self.allocate_in_last_resort(size),
             false => None,
         })
+    }
+
+    /// Allocates in any existing buffer.
+    pub(crate) fn allocate_without_growing(&mut self, size: u32) -> Option<Span> {
+        self.allocate(size).or_else(|| self.allocate_in_last_resort(size))
     }
 
     fn allocate_in_last_resort(&mut self, size: u32) -> Option<Span> {
@@ -302,14 +302,6 @@ impl Buffers {
         Ok(true)
     }
 
-    /// Returns the preferred elements of a new buffer.
-    fn next_size(&self, needed: u32) -> u32 {
-        let part = self.capacity() / growth_divisor(self.iter().count());
-        let max = self.config.max_buffer_elements;
-        let min = self.config.min_buffer_elements.min(max);
-        part.max(needed.into()).clamp(min.into(), max.into()) as u32
-    }
-
     /// Frees an allocation that no frame has read, though it may have been written in the frame
     /// being built.
     pub(crate) fn free(&mut self, span: Span, frame: u64) {
@@ -331,11 +323,11 @@ impl Buffers {
         buffer.set_owner(span.allocation, NO_OWNER);
         buffer.used -= count;
         buffer.empty_since = frames.current();
-        let frame = frames.last_reader();
-        if buffer.access == Access::Staged || frame <= frames.completed() || ignores_frames {
+        if !buffer.is_read(frames) || ignores_frames {
             buffer.free(span.allocation);
             return;
         }
+        let frame = frames.last_reader();
         buffer.waiting += count;
         self.retired.push_back(Retired { frame, span, count });
     }
@@ -417,21 +409,5 @@ impl Buffers {
         stats.capacity_bytes = stats.capacity * self.element_bytes;
         stats.used_bytes = stats.used * self.element_bytes;
         stats
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::backend::NullBackend;
-
-    #[test]
-    fn growth_reaches_the_documented_number_of_elements() {
-        let mut buffers = Buffers::new(PoolConfig::default(), 8);
-        let mut small = 0;
-        while buffers.add(1, 0, &mut NullBackend::default()).unwrap() {
-            small += usize::from(buffers.capacity() * 8 <= 40 << 20);
-        }
-        assert_eq!((small, buffers.capacity() / 1_000_000), (SMALL_STEPS, 730));
     }
 }

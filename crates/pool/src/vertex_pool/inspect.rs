@@ -34,7 +34,7 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
     }
 
     /// Checks that each allocation has its owner, and that there are no other owners.
-    pub(super) fn validate_owners(&self) -> Result<(), &'static str> {
+    fn validate_owners(&self) -> Result<(), &'static str> {
         let mut owned = 0;
         for (handle, mesh) in self.meshes.iter() {
             for (span, _) in self.spans(mesh) {
@@ -51,5 +51,29 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
             true => Ok(()),
             false => Err("the owner of an allocation is not one of its meshes"),
         }
+    }
+
+    /// Checks all invariants of the structure, for tests.
+    ///
+    /// # Errors
+    /// Description of the first violated invariant.
+    pub fn validate(&self) -> Result<(), &'static str> {
+        self.meshes.validate()?;
+        let mut end = (0, 0);
+        for range in self.ranges() {
+            if range.buffer != end.0 {
+                end = (range.buffer, 0);
+            }
+            if range.elements.start != end.1 {
+                return Err("two ranges overlap");
+            }
+            end.1 = range.elements.end;
+            let buffer = self.storage.buffers.get(range.buffer as u16);
+            if range.elements.end > buffer.ok_or("a range is in no buffer")?.elements {
+                return Err("a range exceeds its buffer");
+            }
+        }
+        self.storage.validate(&self.used_ranges())?;
+        self.validate_owners()
     }
 }

@@ -15,6 +15,7 @@ use crate::{
 mod article_defects;
 mod defragment;
 mod faults;
+mod overlapping;
 mod programs;
 mod ranges;
 mod reconfigure;
@@ -67,12 +68,12 @@ fn a_full_pool_keeps_the_old_mesh_and_lists_eviction_candidates() {
     let old = scene.insert(&[&[1, 2, 3]], 1).unwrap();
     scene.draw();
     let young = scene.insert(&[&[4, 5, 6]], 2).unwrap();
-    let error = scene.replace(young, &[&[7; 5]], 3).unwrap_err();
+    let error = scene.replace(young, &[&[7; 8]], 3).unwrap_err();
     let named = EvictionCandidates([Some(old), Some(young), None, None]);
     assert_eq!(
         error,
         PoolError::Full {
-            requested: 5,
+            requested: 8,
             largest_free: 4,
             total_free: 4,
             waiting: 0,
@@ -80,7 +81,7 @@ fn a_full_pool_keeps_the_old_mesh_and_lists_eviction_candidates() {
             least_recently_drawn: named,
         }
     );
-    assert!(error.to_string().contains("5 elements requested, largest free range 4"));
+    assert!(error.to_string().contains("8 elements requested, largest free range 4"));
     scene.remove(old);
     // A second error within the frame lists only live meshes.
     let again = scene.pool.insert(&[0; 9], &[9], 9, &mut scene.gpu).unwrap_err();

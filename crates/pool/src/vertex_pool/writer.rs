@@ -26,7 +26,7 @@ const BLOCK_BYTES: usize = 1 << 16;
 ///                                                        else through the block
 /// ```
 /// The mesh is not drawn before [`finish`](Self::finish). Dropping an unfinished writer leaves the
-/// pool unchanged.
+/// pool unchanged, so a mesh never overlaps the one that it replaces.
 ///
 /// With size classes an allocation cannot shrink, so the whole mesh is collected first and
 /// allocated at its final size. A bucket always remains a whole bucket.

@@ -152,6 +152,41 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         Ok(key)
     }
 
+    /// Frees the elements of the old mesh of `handle`, and then allocates and writes those of `mesh`, which
+    /// may overlap them. Returns `false` if that is not possible or needs another buffer. The old mesh is
+    /// then unchanged, as after an error.
+    pub(super) fn write_over(
+        &mut self,
+        handle: MeshHandle,
+        mesh: &mut Mesh,
+        elements: &[V],
+        backend: &mut impl Backend,
+    ) -> Result<bool, PoolError> {
+        let Self { meshes, storage, frames, .. } = self;
+        let (slot, size) = (handle.slot(), mesh.len());
+        let old = meshes.get(handle).ok_or(PoolError::Stale)?;
+        let Some(freed) = storage.free_unread(slot, (old.location(), old.len()), size, frames)
+        else {
+            return Ok(false);
+        };
+        let written = match storage.allocate_without_growing(size) {
+            Some(location) => {
+                self.write_or_free(location, elements, backend).map(|()| Some(location))
+            }
+            None => Ok(None),
+        };
+        if let Ok(Some(location)) = written {
+            mesh.set_location(location);
+            self.storage.occupy(slot, location, size);
+            return Ok(true);
+        }
+        let span = self.storage.buffers.restore(freed);
+        if let Some(old) = self.meshes.get_mut(handle.mesh) {
+            old.set_span(span);
+        }
+        written.map(|_| false)
+    }
+
     /// Replaces the mesh of `handle` by `mesh`, which is already written, and retires the old one.
     pub(super) fn replace_mesh(
         &mut self,
@@ -168,6 +203,21 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         let old = core::mem::replace(slot, mesh);
         self.storage.retire(old.location(), old.len(), &self.frames);
         self.storage.occupy(handle.slot(), location, len);
+        self.set_slot(handle, data, backend);
+    }
+
+    /// Changes a mesh whose elements are written, and its per-draw data.
+    #[inline]
+    pub(super) fn set_mesh(
+        &mut self,
+        handle: MeshHandle,
+        mesh: Mesh,
+        data: D,
+        backend: &mut impl Backend,
+    ) {
+        if let Some(slot) = self.meshes.get_mut(handle.mesh) {
+            *slot = mesh;
+        }
         self.set_slot(handle, data, backend);
     }
 

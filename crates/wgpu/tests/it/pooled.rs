@@ -78,9 +78,9 @@ fn every_frame_shows_its_meshes(test: &str, input: VertexInput) {
     let Some(mut picture) = Picture::open(test, input, |_, _| {}) else { return };
     let mut random = Random::new(7);
     let (mut moves, mut buffers) = (0, Vec::new());
-    for frame in 0..80 {
-        // Rows are removed in the middle, so that the pool shrinks, and grow again.
-        let removes = if (30..50).contains(&frame) { 3 } else { 1 };
+    for frame in 0..160 {
+        // Rows are removed at times, so that the pool shrinks, and grow again.
+        let removes = if (30..50).contains(&(frame % 80)) { 3 } else { 1 };
         for _ in 0..12 {
             let row = random.below(SIDE);
             let is_kept = random.below(4) >= removes;
@@ -103,8 +103,8 @@ fn every_frame_shows_its_meshes(test: &str, input: VertexInput) {
     let [min, max] = [buffers[5..].iter().min(), buffers.iter().max()].map(Option::unwrap);
     assert!(max > &4 && min + 3 < *max, "{min} to {max} buffers");
     let FrameNumbers { submitted, completed } = picture.buffers.frames();
-    assert_eq!(submitted, 80);
-    assert!(completed >= 77, "{completed}");
+    assert_eq!(submitted, 160);
+    assert!(completed >= 157, "{completed}");
     assert!(picture.screen.overlaps > 0, "no two frames were in flight");
 }
 

@@ -223,11 +223,15 @@ mod tests {
     }
 
     #[test]
-    fn a_new_mesh_is_allocated_before_the_old_one_is_freed() {
+    fn a_new_mesh_needs_space_beside_the_old_one_or_around_it() {
         let waste = |placement| growing().waste(&placement).unwrap();
         // Eleven buckets for ten meshes.
         assert!((waste(buckets(66)) - (1.0 - 606.0 / 726.0)).abs() < 1e-9);
+        // The first mesh cannot grow where it is, the last one can.
         assert!((waste(Placement::Ranges) - (1.0 - 606.0 / 666.0)).abs() < 1e-9);
+        let last = Replay { frames: vec![vec![(9, [11; 6])]], ..growing() };
+        assert_eq!(last.waste(&Placement::Ranges).unwrap(), 0.0);
+        assert!(last.waste(&buckets(66)).unwrap() > 0.1);
     }
 
     #[test]
