@@ -7,9 +7,11 @@ use crate::buffers::PATTERN_QUADS;
 /// size is unknown.
 const MIN_BUFFER_QUADS: u32 = 1 << 16;
 /// Minimum size of a buffer in the smallest scenes, in quads.
-const MIN_SCENE_BUFFER_QUADS: u32 = 1 << 12;
-/// Reserve for meshes that change, as a fraction (1/n) of what a scene needs. A changed mesh is
-/// allocated before its old range is freed.
+const MIN_SCENE_BUFFER_QUADS: u32 = 1 << 10;
+/// Minimum size of further buffers of a small scene, as a fraction (1/n) of the scene.
+const SCENE_PARTS: u32 = 16;
+/// Reserve for meshes that change, as a fraction (1/n) of what a scene needs. A changed mesh can be
+/// allocated before its old range is freed, or become larger.
 const SPARE_DIVISOR: u64 = 32;
 /// Frames for which an empty buffer is retained: fewer than by default, so that a flight reserves
 /// little beyond its meshes.
@@ -90,11 +92,13 @@ pub const fn capacity_for(quads: u64) -> u64 {
     quads.saturating_add(quads / SPARE_DIVISOR)
 }
 
-/// Minimum buffer size for a scene of `scene_quads` quads, so that a small scene does not reserve
-/// many times its size.
+/// Minimum buffer size for a scene of `scene_quads` quads. A small scene whose meshes change grows by a
+/// sixteenth, as a large one does.
 fn min_buffer_quads(scene_quads: u64) -> u32 {
     match u32::try_from(scene_quads) {
         Ok(0) | Err(_) => MIN_BUFFER_QUADS,
-        Ok(scene_quads) => scene_quads.clamp(MIN_SCENE_BUFFER_QUADS, MIN_BUFFER_QUADS),
+        Ok(scene_quads) => {
+            (scene_quads / SCENE_PARTS).clamp(MIN_SCENE_BUFFER_QUADS, MIN_BUFFER_QUADS)
+        }
     }
 }
