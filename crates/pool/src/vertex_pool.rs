@@ -308,6 +308,13 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         self.storage.config()
     }
 
+    /// Number of the pool, unique in the process. The second integer of
+    /// [`MeshHandle::to_bits`].
+    #[inline]
+    pub const fn id(&self) -> u32 {
+        self.meshes.pool()
+    }
+
     /// Number of meshes in the pool.
     #[inline]
     pub const fn len(&self) -> u32 {

@@ -1,7 +1,7 @@
 //! Culling: where it runs, and the data that a device needs for it.
 //!
 //! ```text
-//! meshes ──► CullTable ──changes──► GPU: which meshes are in view, face the camera, not hidden?
+//! pool ────► CullTable ──changes──► GPU: which meshes are in view, face the camera, not hidden?
 //! view   ──► CullView ────────────► commands, made and drawn without the CPU
 //! ```
 //! On the CPU, [`Visibility`](crate::Visibility) masks the face directions that point away, and the
@@ -12,6 +12,10 @@
 
 use std::str::FromStr;
 
+#[cfg(feature = "wgpu")]
+use drystone_mesh::Quad;
+#[cfg(feature = "wgpu")]
+use drystone_pool::{PoolConfig, VertexPool};
 #[cfg(feature = "wgpu")]
 use drystone_wgpu::{CullBounds, CullOrder, CullTable, CullView};
 
@@ -68,7 +72,10 @@ pub struct UnknownCull;
 pub struct Culled<'a, G> {
     /// The meshes.
     #[cfg(feature = "wgpu")]
-    pub(crate) table: &'a CullTable,
+    pub(crate) table: &'a CullTable<DrawData>,
+    /// The pool that the meshes are of.
+    #[cfg(feature = "wgpu")]
+    pub(crate) pool: &'a VertexPool<Quad, DrawData>,
     /// The geometry of each of the table's buffers; `None` for a buffer without meshes.
     pub(crate) geometries: &'a [Option<&'a G>],
     /// Camera and options.
@@ -98,9 +105,15 @@ pub struct CullCounts {
     pub quads: u64,
 }
 
+/// Creates an empty table of meshes to cull, for a pool with this configuration.
+#[cfg(feature = "wgpu")]
+pub(crate) fn cull_table(config: &PoolConfig) -> CullTable<DrawData> {
+    CullTable::new(config, |_, data| bounds(data))
+}
+
 /// Box of a mesh, for culling.
 #[cfg(feature = "wgpu")]
-pub(crate) fn bounds(data: &DrawData) -> CullBounds {
+fn bounds(data: &DrawData) -> CullBounds {
     /// Maximum error of the interpolated depth of faces seen nearly edge-on, in voxels of the mesh:
     /// larger voxels have larger faces.
     const SLIVER_VOXELS: f32 = 0.25;

@@ -238,7 +238,7 @@ impl<D: Device> PoolRenderer<D> {
             Opaque::Culled(table) => {
                 let geometries = buffers.all();
                 let view = cull_view(view, visibility, frame);
-                let culled = Culled { table, geometries: &geometries, view };
+                let culled = Culled { table, pool, geometries: &geometries, view };
                 let (opaque, blended, culled) = (&solid, &blended_batches, Some(&culled));
                 let passes =
                     Passes { opaque, blended, culled, shadows, bloom, ..Passes::default() };

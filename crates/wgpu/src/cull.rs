@@ -22,14 +22,24 @@ mod view;
 
 use std::iter::once;
 
+use bytemuck::Pod;
+use drystone_pool::VertexPool;
+
 pub use self::{
     bounds::CullBounds,
+    pyramid::CullDepth,
     readback::CullCounts,
-    table::CullTable,
+    table::{CullMirror, CullTable},
     view::{CullOrder, CullView},
 };
 
-use self::{pipelines::CullPipelines, pyramid::Pyramid, readback::Readback, region::Region};
+use self::{
+    pipelines::CullPipelines,
+    pyramid::Pyramid,
+    readback::Readback,
+    region::Region,
+    table::{Entries, Source},
+};
 use crate::{
     error::GpuError,
     gpu::Gpu,
@@ -63,38 +73,10 @@ impl CullList {
     }
 }
 
-/// Depth attachment of the caller that meshes are culled by. Depth is reversed: 1 is the near plane,
-/// 0 the farthest. The texture needs `TEXTURE_BINDING`, one sample a pixel and a depth format.
-#[derive(Clone, Copy, Debug)]
-pub struct CullDepth<'a> {
-    /// The attachment.
-    pub view: &'a wgpu::TextureView,
-    /// Width and height in pixels.
-    pub size: [u32; 2],
-}
-
-impl CullDepth<'_> {
-    fn check(&self) -> Result<(), GpuError> {
-        let texture = self.view.texture();
-        let reason = if !texture.usage().contains(wgpu::TextureUsages::TEXTURE_BINDING) {
-            "the depth texture was created without TEXTURE_BINDING"
-        } else if texture.sample_count() != 1 {
-            "the depth texture has several samples a pixel"
-        } else if !texture.format().has_depth_aspect() {
-            "the texture has no depth"
-        } else if self.size[0] > texture.width() || self.size[1] > texture.height() {
-            "the depth texture is smaller than the picture"
-        } else {
-            return Ok(());
-        };
-        Err(GpuError::Unsupported { what: "culling by depth", reason })
-    }
-}
-
 /// Culls the meshes of a [`CullTable`] for one view, and draws what is left, without the CPU.
 ///
 /// ```text
-///  culler.prepare(&table, &view)              uploads changed meshes and the view
+///  culler.prepare(&table, &pool, &view)       uploads changed meshes and the view
 ///  culler.encode(&mut encoder, CullList::All) compute pass: commands and their number
 ///  buffers.draw_culled(&mut pass, &culler, CullList::All)   one indirect call a buffer
 /// ```
@@ -105,7 +87,7 @@ impl CullDepth<'_> {
 /// A second view in the same frame needs a second culler.
 ///
 /// # Cost
-/// The CPU uploads 304 bytes a frame, and 76 bytes for each changed mesh; after more than 4,096 changes in
+/// The CPU uploads 304 bytes a frame, and 76 bytes for each changed mesh; after more than 1,024 changes in
 /// a buffer, the blocks of 64 meshes that contain one. 16 or more ranges of changed meshes are submitted
 /// by themselves, from a staging buffer of 1 MiB or more. The GPU reads 76 bytes for each mesh in three or six dispatches for each buffer. Memory: about 110 bytes
 /// for each mesh, and with depth a third of the bytes of the depth attachment.
@@ -116,18 +98,20 @@ impl CullDepth<'_> {
 /// use drystone_wgpu::{CullBounds, CullList, CullTable, CullView, Culler, GpuError, PoolBuffers};
 ///
 /// # fn frame(
-/// #     device: &wgpu::Device, queue: &wgpu::Queue, pool: &mut VertexPool<u64, u32>,
+/// #     device: &wgpu::Device, queue: &wgpu::Queue, pool: &mut VertexPool<u64, [f32; 3]>,
 /// #     buffers: &mut PoolBuffers, mesh: MeshHandle, clip_from_world: [[f32; 4]; 4],
 /// #     pass_descriptor: &wgpu::RenderPassDescriptor<'_>,
 /// # ) -> Result<(), GpuError> {
 /// // Once.
 /// let mut culler = Culler::new(device, queue)?;
-/// let mut table = CullTable::new(&buffers.pool_config());
+/// let mut table = CullTable::new(&buffers.pool_config(), |_, low: &[f32; 3]| {
+///     CullBounds::new(*low, low.map(|coordinate| coordinate + 8.0))
+/// });
 /// // For each mesh that is inserted or replaced.
-/// table.set(pool, mesh, CullBounds::new([0.0; 3], [8.0, 2.0, 8.0]));
+/// table.set(pool, mesh);
 /// // For each frame.
 /// let mut encoder = device.create_command_encoder(&Default::default());
-/// culler.prepare(&table, &CullView::new(clip_from_world))?;
+/// culler.prepare(&table, pool, &CullView::new(clip_from_world))?;
 /// culler.encode(&mut encoder, CullList::All)?;
 /// let mut pass = encoder.begin_render_pass(pass_descriptor);
 /// buffers.draw_culled(&mut pass, &culler, CullList::All)?;
@@ -176,7 +160,7 @@ impl Culler {
             gpu.scope(("the pipelines of culling", 0), || CullPipelines::new(device))?;
         let view = view_buffer(&gpu)?;
         let pyramid = Pyramid::empty(&gpu)?;
-        let view_group = view_group(&gpu, &pipelines, &view, &pyramid)?;
+        let view_group = pipelines.bind_view(&gpu, [&view, &pyramid.levels, &pyramid.texels])?;
         let is_software = device.adapter_info().device_type == wgpu::DeviceType::Cpu;
         let mut culler = Self {
             gpu,
@@ -246,14 +230,20 @@ impl Culler {
         self.max_counted = if can_count { max_counted } else { 0 };
     }
 
-    /// Uploads the meshes that have changed and the view of the next frame, in queue order.
+    /// Uploads the meshes that have changed and the view of the next frame, in queue order. `pool` is the
+    /// pool of the table's meshes, with the changes that the table has.
     ///
     /// # Errors
-    /// `Limit` for more meshes in one buffer than the device culls, `OutOfMemory`, `Lost` or
+    /// `OtherPool`; `Limit` for more meshes in one buffer than the device culls, `OutOfMemory`, `Lost` or
     /// `Refused`. Draw on the CPU then, with [`CullView::visible_parts`] as mask.
-    pub fn prepare(&mut self, table: &CullTable, view: &CullView) -> Result<(), GpuError> {
+    pub fn prepare<V: Pod, D: Pod>(
+        &mut self,
+        table: &CullTable<D>,
+        pool: &VertexPool<V, D>,
+        view: &CullView,
+    ) -> Result<(), GpuError> {
         self.has_depth = false;
-        self.upload(table, view)
+        table.read(pool, |source| self.prepare_source(source, view, None))
     }
 
     /// Uploads the next frame like [`prepare`](Self::prepare), to be culled by this depth attachment.
@@ -261,34 +251,47 @@ impl Culler {
     /// # Errors
     /// The errors of [`prepare`](Self::prepare); `Unsupported` if shaders cannot read the depth;
     /// `Limit` for a picture that is too large.
-    pub fn prepare_by_depth(
+    pub fn prepare_by_depth<V: Pod, D: Pod>(
         &mut self,
-        table: &CullTable,
+        table: &CullTable<D>,
+        pool: &VertexPool<V, D>,
         view: &CullView,
         depth: CullDepth<'_>,
     ) -> Result<(), GpuError> {
         self.has_depth = false;
-        depth.check()?;
-        if self.pyramid.size() != depth.size {
-            self.pyramid = Pyramid::new(&self.gpu, depth.size)?;
-            self.bind_view()?;
+        table.read(pool, |source| self.prepare_source(source, view, Some(depth)))
+    }
+
+    fn prepare_source(
+        &mut self,
+        source: &Source<'_>,
+        view: &CullView,
+        depth: Option<CullDepth<'_>>,
+    ) -> Result<(), GpuError> {
+        if let Some(depth) = depth {
+            depth.check()?;
+            if self.pyramid.size() != depth.size {
+                self.pyramid = Pyramid::new(&self.gpu, depth.size)?;
+                self.bind_view()?;
+            }
+            self.pyramid.set_depth(&self.gpu, &self.pipelines, depth.view)?;
         }
-        self.pyramid.set_depth(&self.gpu, &self.pipelines, depth.view)?;
-        self.upload(table, view)?;
-        self.has_depth = true;
+        self.upload(source, view)?;
+        self.has_depth = depth.is_some();
         Ok(())
     }
 
-    fn upload(&mut self, table: &CullTable, view: &CullView) -> Result<(), GpuError> {
+    fn upload(&mut self, source: &Source<'_>, view: &CullView) -> Result<(), GpuError> {
+        let entries = source.entries;
         let limit = u64::from(self.max_counted);
         self.is_counted =
-            limit > 0 && (0..table.buffers()).all(|buffer| table.max_commands(buffer) <= limit);
-        if self.table != table.id() {
-            self.table = table.id();
+            limit > 0 && (0..entries.buffers()).all(|buffer| entries.max_commands(buffer) <= limit);
+        if self.table != entries.id() {
+            self.table = entries.id();
             self.regions.clear();
         }
-        let created = self.create_regions(table);
-        if let Err(error) = self.upload_records(table) {
+        let created = self.create_regions(entries);
+        if let Err(error) = self.upload_records(source) {
             // Records can be missing in any of them.
             self.regions.clear();
             return Err(error);
@@ -300,22 +303,22 @@ impl Culler {
 
     /// Creates the regions that are missing or have the wrong size. After an error, that region and those
     /// of later buffers are missing.
-    fn create_regions(&mut self, table: &CullTable) -> Result<(), GpuError> {
+    fn create_regions(&mut self, entries: &Entries) -> Result<(), GpuError> {
         let mut old = std::mem::take(&mut self.regions).into_iter();
-        for buffer in 0..table.buffers() {
+        for buffer in 0..entries.buffers() {
             let region = match old.next() {
-                Some(region) if region.fits(table, buffer) => region,
-                _ => Region::new(&self.gpu, &self.pipelines, table, buffer)?,
+                Some(region) if region.fits(entries, buffer) => region,
+                _ => Region::new(&self.gpu, &self.pipelines, entries, buffer)?,
             };
             self.regions.push(region);
         }
         Ok(())
     }
 
-    fn upload_records(&mut self, table: &CullTable) -> Result<(), GpuError> {
+    fn upload_records(&mut self, source: &Source<'_>) -> Result<(), GpuError> {
         let mut regions = self.regions.iter_mut().enumerate();
         let uploaded = regions.try_for_each(|(buffer, region)| {
-            region.upload(&self.gpu, &mut self.transfers, table, buffer)
+            region.upload(&self.gpu, &mut self.transfers, source, buffer)
         });
         // Also after an error, so that no write waits for a later frame.
         let flushed = self.transfers.flush(&self.gpu);
@@ -334,7 +337,8 @@ impl Culler {
     }
 
     fn bind_view(&mut self) -> Result<(), GpuError> {
-        self.view_group = view_group(&self.gpu, &self.pipelines, &self.view, &self.pyramid)?;
+        let Self { gpu, pipelines, view, pyramid, .. } = self;
+        self.view_group = pipelines.bind_view(gpu, [view, &pyramid.levels, &pyramid.texels])?;
         Ok(())
     }
 
@@ -432,16 +436,6 @@ impl Culler {
 fn view_buffer(gpu: &Gpu) -> Result<wgpu::Buffer, GpuError> {
     let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
     gpu.buffer(VIEW, size_of::<CullView>() as u64, usage)
-}
-
-fn view_group(
-    gpu: &Gpu,
-    pipelines: &CullPipelines,
-    view: &wgpu::Buffer,
-    pyramid: &Pyramid,
-) -> Result<wgpu::BindGroup, GpuError> {
-    let buffers = [view, &pyramid.levels, &pyramid.texels];
-    pipelines::bind_buffers(gpu, &pipelines.view_layout, buffers)
 }
 
 #[cfg(test)]

@@ -60,6 +60,11 @@ pub enum GpuError {
         /// Number of the buffer.
         buffer: u32,
     },
+    /// A [`CullTable`](crate::CullTable) was used with another pool than that of its meshes.
+    #[error(
+        "the meshes to cull are of another pool; pass the pool that they were set from to the culler"
+    )]
+    OtherPool,
     /// No index pattern is known for this configuration of a pool.
     #[error(
         "no index pattern has {indices} indices for {vertices} vertices of an element; use 6 and 4 (quads), or equal numbers"

@@ -14,6 +14,8 @@ mod pool_buffers;
 mod transfers;
 mod vertices;
 
+#[doc(hidden)]
+pub use cull::CullMirror;
 pub use cull::{
     CullBounds, CullCounts, CullDepth, CullList, CullOrder, CullTable, CullView, Culler,
 };

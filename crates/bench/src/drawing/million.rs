@@ -10,7 +10,8 @@
 use drystone_mesh::Quad;
 use drystone_pool::{NullBackend, PoolConfig, VertexPool};
 use drystone_render::{
-    Api, Cull, MeshData, MeshId, PoolRenderer, Projection, RenderError, Renderer, View, WgpuDevice,
+    Api, Cull, DrawData, MeshData, MeshId, PoolRenderer, Projection, RenderError, Renderer, View,
+    WgpuDevice,
 };
 use drystone_wgpu::{CullBounds, CullTable};
 
@@ -129,13 +130,13 @@ fn table_bytes(meshes: &Meshes<'_>) -> Result<f64, Failure> {
     let before = resident_bytes().ok_or("this system does not report resident memory")?;
     let (mut pool, backend) =
         (VertexPool::new(PoolConfig::default())?, &mut NullBackend::default());
-    let mut table = CullTable::new(pool.config());
+    let mut table = CullTable::new(pool.config(), |_, data: &DrawData| {
+        CullBounds::of_voxels(data.origin, [data.extent; 3])
+    });
     for mesh in &meshes.list {
         let data = mesh.data();
         let handle = pool.insert(data.quads, &data.counts, data.draw_data, backend)?;
-        let [min, extent] =
-            [data.draw_data.origin.map(|c| c as f32), [data.draw_data.extent as f32; 3]];
-        table.set(&pool, handle, CullBounds::new(min, extent));
+        table.set(&pool, handle);
     }
     let after = resident_bytes().ok_or("this system does not report resident memory")?;
     if table.len() != meshes.list.len() {

@@ -6,7 +6,7 @@ use drystone_pool::{
 use drystone_wgpu::CullTable;
 
 #[cfg(feature = "wgpu")]
-use crate::cull::bounds;
+use crate::cull::cull_table;
 use crate::{cull::Cull, draw_data::DrawData, view::View, visibility::Visibility};
 
 /// A pool of quads.
@@ -18,7 +18,7 @@ pub(super) enum Opaque {
     Listed(Box<DrawList>),
     /// The GPU culls a table, which is updated with every mesh.
     #[cfg(feature = "wgpu")]
-    Culled(CullTable),
+    Culled(CullTable<DrawData>),
 }
 
 #[cfg_attr(
@@ -31,7 +31,7 @@ impl Opaque {
     pub(super) fn new(cull: Cull, hidden: HiddenCommands, pool: &Pool) -> Self {
         match cull {
             #[cfg(feature = "wgpu")]
-            Cull::Gpu => Self::Culled(CullTable::new(pool.config())),
+            Cull::Gpu => Self::Culled(cull_table(pool.config())),
             _ => {
                 let config =
                     ListConfig::default().with_grouping(Grouping::ByBuffer).with_hidden(hidden);
@@ -63,7 +63,7 @@ impl Opaque {
             Self::Listed(list) => list.insert(mesh),
             #[cfg(feature = "wgpu")]
             Self::Culled(table) => {
-                set(table, pool, mesh);
+                table.set(pool, mesh);
                 Ok(())
             }
         }
@@ -74,7 +74,7 @@ impl Opaque {
     pub(super) fn preload(&self, mesh: MeshHandle) {
         #[cfg(feature = "wgpu")]
         if let Self::Culled(table) = self {
-            std::hint::black_box(table.bounds(mesh));
+            std::hint::black_box(table.contains(mesh));
         }
     }
 
@@ -83,7 +83,7 @@ impl Opaque {
         // A list reads the current ranges from the pool.
         #[cfg(feature = "wgpu")]
         if let Self::Culled(table) = self {
-            set(table, pool, mesh);
+            table.set(pool, mesh);
         }
     }
 
@@ -141,13 +141,5 @@ pub(crate) fn visible_parts(data: &DrawData, view: &View, visibility: &Visibilit
         PartSet::from_bits(visibility.visible_faces(data).bits())
     } else {
         PartSet::ALL
-    }
-}
-
-/// Writes box and current ranges of a mesh into the table.
-#[cfg(feature = "wgpu")]
-fn set(table: &mut CullTable, pool: &Pool, mesh: MeshHandle) {
-    if let Some(data) = pool.data(mesh) {
-        table.set(pool, mesh, bounds(data));
     }
 }

@@ -1,6 +1,6 @@
 //! Culling of a device's pictures, by the depth that they are drawn with.
 
-use drystone_wgpu::{CullDepth, CullList, CullTable, Culler, GpuError};
+use drystone_wgpu::{CullDepth, CullList, Culler, GpuError};
 
 use super::{WgpuGeometry, adapter::Opened};
 use crate::{
@@ -50,7 +50,8 @@ impl PictureCuller {
         if was_lent {
             self.culler.renew()?;
         }
-        Ok(self.culler.prepare_by_depth(culled.table, &culled.view, depth)?)
+        let Culled { table, pool, view, .. } = culled;
+        Ok(self.culler.prepare_by_depth(table, pool, view, depth)?)
     }
 
     /// Whether the GPU reads the number of commands.
@@ -104,12 +105,12 @@ impl PictureCuller {
 
 /// Checks that every mesh stays within its geometry, which the GPU does not check.
 pub(super) fn check(culled: &Culled<'_, WgpuGeometry>) -> Result<(), RenderError> {
-    let table: &CullTable = culled.table;
+    let Culled { table, pool, .. } = *culled;
     for buffer in 0..table.buffers() {
         let geometry = culled.geometries.get(buffer).copied().flatten();
         let [quads, slots] =
             geometry.map_or([0; 2], |geometry| [geometry.capacity, geometry.slot_capacity()]);
-        if !table.is_within(buffer, quads, slots) {
+        if !table.is_within(pool, buffer, quads, slots) {
             return Err(RenderError::Device {
                 during: "checking meshes to cull",
                 reason: format!("a mesh reaches outside buffer {buffer} of {quads} quads"),

@@ -144,7 +144,13 @@ impl CullRecord {
         Self { origin, low, size, margin, first_element, slot, always, ends }
     }
 
+    /// Creates a record of a mesh without elements.
+    pub(crate) fn empty(slot: u32) -> Self {
+        Self { slot, ..Self::zeroed() }
+    }
+
     /// The bounds that the record was created with.
+    #[cfg(test)]
     pub(crate) const fn bounds(&self) -> CullBounds {
         let Self { origin, low, size, margin, always, .. } = *self;
         CullBounds { origin, low, size, margin, has_faces: always == 0 }
@@ -152,10 +158,10 @@ impl CullRecord {
 
     /// Maximum number of commands for the record. Runs of visible parts are separated by hidden
     /// ones, and a run longer than the index pattern is split.
-    pub(crate) fn max_commands(&self, pattern: Pattern) -> u64 {
+    pub(crate) fn max_commands(&self, pattern: Pattern) -> u32 {
         let mut last = 0;
         let filled = self.ends.iter().filter(|&&end| std::mem::replace(&mut last, end) < end);
-        let runs = filled.count().div_ceil(2) as u64;
-        runs + u64::from(last / pattern.elements.max(1))
+        let runs = filled.count().div_ceil(2) as u32;
+        runs.saturating_add(last / pattern.elements.max(1))
     }
 }

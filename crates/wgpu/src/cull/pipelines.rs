@@ -52,6 +52,15 @@ impl CullPipelines {
         }
     }
 
+    /// Binds what the judge stage reads: the view, and the levels and texels of the pyramid.
+    pub(super) fn bind_view(
+        &self,
+        gpu: &Gpu,
+        buffers: [&wgpu::Buffer; 3],
+    ) -> Result<wgpu::BindGroup, GpuError> {
+        bind_buffers(gpu, &self.view_layout, buffers)
+    }
+
     /// The stages that make a list: judge, scan, emit.
     pub(super) const fn of(&self, list: CullList) -> &[wgpu::ComputePipeline; 3] {
         match list {

@@ -12,6 +12,34 @@ const WORKGROUP_SIDE: u32 = 8;
 /// Maximum number of levels, as in the shaders' table: enough for pictures of 65,536 pixels a side.
 const MAX_LEVELS: usize = 16;
 
+/// Depth attachment of the caller that meshes are culled by. Depth is reversed: 1 is the near plane,
+/// 0 the farthest. The texture needs `TEXTURE_BINDING`, one sample a pixel and a depth format.
+#[derive(Clone, Copy, Debug)]
+pub struct CullDepth<'a> {
+    /// The attachment.
+    pub view: &'a wgpu::TextureView,
+    /// Width and height in pixels.
+    pub size: [u32; 2],
+}
+
+impl CullDepth<'_> {
+    pub(super) fn check(&self) -> Result<(), GpuError> {
+        let texture = self.view.texture();
+        let reason = if !texture.usage().contains(wgpu::TextureUsages::TEXTURE_BINDING) {
+            "the depth texture was created without TEXTURE_BINDING"
+        } else if texture.sample_count() != 1 {
+            "the depth texture has several samples a pixel"
+        } else if !texture.format().has_depth_aspect() {
+            "the texture has no depth"
+        } else if self.size[0] > texture.width() || self.size[1] > texture.height() {
+            "the depth texture is smaller than the picture"
+        } else {
+            return Ok(());
+        };
+        Err(GpuError::Unsupported { what: "culling by depth", reason })
+    }
+}
+
 /// A depth pyramid on the GPU. It is stored in a buffer, level after level, because textures round
 /// odd sizes down and buffers can round them up.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use drystone_pool::DrawCommand;
 use super::{
     bounds::CullRecord,
     pipelines::{self, CullPipelines},
-    table::CullTable,
+    table::{Entries, Source},
     view::CullView,
 };
 use crate::{error::GpuError, gpu::Gpu, transfers::Transfers};
@@ -62,11 +62,11 @@ impl Region {
     pub(super) fn new(
         gpu: &Gpu,
         pipelines: &CullPipelines,
-        table: &CullTable,
+        entries: &Entries,
         buffer: usize,
     ) -> Result<Self, GpuError> {
         use wgpu::BufferUsages as Usage;
-        let [records, commands] = needed(table, buffer);
+        let [records, commands] = needed(entries, buffer);
         let limits = gpu.device.limits();
         let limit = u64::from(limits.max_compute_workgroups_per_dimension) * LANES;
         if records > limit {
@@ -115,13 +115,13 @@ impl Region {
     }
 
     /// Whether a buffer's records and commands fit the region without wasting most of its capacity.
-    pub(super) fn fits(&self, table: &CullTable, buffer: usize) -> bool {
+    pub(super) fn fits(&self, entries: &Entries, buffer: usize) -> bool {
         /// A capacity up to which the region is not shrunk.
         const SMALL: u64 = 1024;
         let fits = |needed: u64, capacity: u64| {
             needed <= capacity && (capacity <= SMALL || needed >= capacity / 4)
         };
-        let [records, commands] = needed(table, buffer);
+        let [records, commands] = needed(entries, buffer);
         fits(records, self.record_capacity) && fits(commands, self.command_capacity)
     }
 
@@ -134,11 +134,12 @@ impl Region {
         &mut self,
         gpu: &Gpu,
         transfers: &mut Transfers,
-        table: &CullTable,
+        source: &Source<'_>,
         buffer: usize,
     ) -> Result<(), GpuError> {
-        let [records, commands] = needed(table, buffer);
-        let pattern = table.pattern();
+        let entries = source.entries;
+        let [records, commands] = needed(entries, buffer);
+        let pattern = entries.pattern();
         let info = Info {
             records: records as u32,
             workgroups: records.div_ceil(LANES) as u32,
@@ -151,12 +152,12 @@ impl Region {
             gpu.write(INFO, &self.info, 0, once(bytemuck::bytes_of(&info)))?;
             self.uploaded = Some(info);
         }
-        for range in table.changed_since(buffer, self.revision) {
-            let offset_bytes = (range.start * size_of::<CullRecord>()) as u64;
-            let bytes: &[u8] = bytemuck::cast_slice(&table.records(buffer)[range]);
-            transfers.write(gpu, &self.records, (RECORDS, offset_bytes), bytes)?;
-        }
-        self.revision = table.revision(buffer);
+        source.write_changes(buffer, self.revision, |first, changed| {
+            let offset_bytes = size_of::<CullRecord>() as u64 * first as u64;
+            let bytes = bytemuck::cast_slice(changed);
+            transfers.write(gpu, &self.records, (RECORDS, offset_bytes), bytes)
+        })?;
+        self.revision = entries.revision(buffer);
         Ok(())
     }
 
@@ -177,7 +178,7 @@ fn capacity(needed: u64, max_entries: u64) -> u64 {
     (needed + needed / 2).max(LANES).min(max_entries / LANES * LANES).max(needed)
 }
 
-/// Maximum numbers of records and commands for a buffer of the table.
-fn needed(table: &CullTable, buffer: usize) -> [u64; 2] {
-    [table.records(buffer).len() as u64, table.max_commands(buffer)]
+/// Maximum numbers of records and commands for a buffer of a table.
+fn needed(entries: &Entries, buffer: usize) -> [u64; 2] {
+    [entries.records(buffer) as u64, entries.max_commands(buffer)]
 }

@@ -1,5 +1,6 @@
 //! The oracle of culling with its own tests, and the comparison of the shaders with it.
 
+mod depth;
 mod lists;
 mod twin;
 

@@ -32,7 +32,7 @@ struct Picture {
     pipeline: wgpu::RenderPipeline,
     buffers: PoolBuffers,
     pool: VertexPool<Dot, u32>,
-    table: CullTable,
+    table: CullTable<u32>,
     culler: Culler,
     meshes: Vec<Option<(MeshHandle, Vec<Dot>)>>,
 }
@@ -44,7 +44,7 @@ impl Picture {
         let buffers = PoolBuffers::new::<Dot, u32>(device, queue, small_pool(), input).unwrap();
         let pipeline = pipeline(&screen, input, buffers.layout());
         let pool = VertexPool::new(buffers.pool_config()).unwrap();
-        let table = CullTable::new(&buffers.pool_config());
+        let table = CullTable::new(&buffers.pool_config(), |_, row| bounds_of(*row));
         let culler = Culler::new(device, queue);
         let culler = culler.inspect_err(|error| println!("skipped: {test}: {error}")).ok()?;
         let meshes = vec![None; SIDE as usize];
@@ -70,7 +70,7 @@ impl Picture {
             }
             None => pool.insert(&dots, &parts, row, buffers).unwrap(),
         };
-        table.set(pool, mesh, bounds_of(row));
+        table.set(pool, mesh);
         *held = Some((mesh, dots));
     }
 
@@ -84,7 +84,7 @@ impl Picture {
                 expected.set(row, dots.clone());
             }
         }
-        culler.prepare(table, view).unwrap();
+        culler.prepare(table, pool, view).unwrap();
         let mut encoder = screen.device.create_command_encoder(&Default::default());
         culler.encode(&mut encoder, CullList::All).unwrap();
         screen.queue.submit([encoder.finish()]);
@@ -236,23 +236,23 @@ fn more_meshes_than_the_device_culls_are_an_error() {
     let config = PoolConfig::default();
     let mut buffers = PoolBuffers::new::<Dot, u32>(device, queue, config, input).unwrap();
     let mut pool = VertexPool::<Dot, u32>::new(buffers.pool_config()).unwrap();
-    let mut table = CullTable::new(&buffers.pool_config());
+    let mut table = CullTable::new(&buffers.pool_config(), |_, row| bounds_of(*row));
     let view = view_of_rows(0, SIDE);
     let mut meshes = Vec::new();
     for number in 0..129 {
-        culler.prepare(&table, &view).unwrap();
+        culler.prepare(&table, &pool, &view).unwrap();
         let mesh = pool.insert(&[Dot { x: 0, rgba: 1 }], &[1], number, &mut buffers).unwrap();
-        table.set(&pool, mesh, bounds_of(number));
+        table.set(&pool, mesh);
         meshes.push(mesh);
     }
-    match culler.prepare(&table, &view) {
+    match culler.prepare(&table, &pool, &view) {
         Err(GpuError::Limit { needed: 3, allowed: 2, limit, .. }) => {
             assert_eq!(limit, "max_compute_workgroups_per_dimension");
         }
         other => panic!("{other:?}"),
     }
     table.remove(meshes[70]);
-    culler.prepare(&table, &view).unwrap();
+    culler.prepare(&table, &pool, &view).unwrap();
 }
 
 /// Lists of frames by depth need a depth attachment that shaders can read.
@@ -261,9 +261,10 @@ fn depths_that_cannot_be_read_are_refused() {
     let test = "depths_that_cannot_be_read_are_refused";
     let Some(mut picture) = Picture::open(test, VertexInput::default(), |_, _| {}) else { return };
     let view = view_of_rows(0, SIDE);
-    let Picture { screen, culler, table, .. } = &mut picture;
+    picture.set(3, Some(vec![Dot { x: 1, rgba: 1 }]));
+    let Picture { screen, buffers, culler, pool, table, .. } = &mut picture;
     let mut encoder = screen.device.create_command_encoder(&Default::default());
-    culler.prepare(table, &view).unwrap();
+    culler.prepare(table, pool, &view).unwrap();
     let refused = culler.encode(&mut encoder, CullList::Known).unwrap_err();
     assert!(refused.to_string().contains("without a depth attachment"), "{refused}");
     use wgpu::{TextureFormat as Format, TextureUsages as Usage};
@@ -288,7 +289,7 @@ fn depths_that_cannot_be_read_are_refused() {
         });
         let attachment = texture.create_view(&Default::default());
         let depth = drystone_wgpu::CullDepth { view: &attachment, size };
-        let prepared = culler.prepare_by_depth(table, &view, depth);
+        let prepared = culler.prepare_by_depth(table, pool, &view, depth);
         match (prepared, words) {
             (Ok(()), None) => culler.encode(&mut encoder, CullList::Known).unwrap(),
             (Err(error @ GpuError::Unsupported { .. }), Some(words)) => {
@@ -297,6 +298,10 @@ fn depths_that_cannot_be_read_are_refused() {
             other => panic!("{format:?}: {other:?}"),
         }
     }
+    // The lists of the last frame by depth cannot be encoded instead of those that were refused.
+    let other = VertexPool::<Dot, u32>::new(buffers.pool_config()).unwrap();
+    assert_eq!(culler.prepare(table, &other, &view), Err(GpuError::OtherPool));
+    assert!(culler.encode(&mut encoder, CullList::Known).is_err());
     screen.queue.submit([encoder.finish()]);
 }
 
@@ -308,7 +313,8 @@ fn a_lost_device_is_an_error() {
     picture.set(3, Some(vec![Dot { x: 1, rgba: 1 }]));
     picture.screen.device.destroy();
     for _ in 0..3 {
-        let prepared = picture.culler.prepare(&picture.table, &view_of_rows(0, SIDE));
+        let Picture { culler, table, pool, .. } = &mut picture;
+        let prepared = culler.prepare(table, pool, &view_of_rows(0, SIDE));
         assert!(matches!(prepared, Err(GpuError::Lost { .. })), "{prepared:?}");
     }
 }

@@ -1,7 +1,7 @@
 use drystone_mesh::{Face, INDICES_PER_QUAD, Quad, VERTICES_PER_QUAD};
 use drystone_pool::{DrawCommand, MeshHandle, NullBackend, Placement, PoolConfig, VertexPool};
 use drystone_testing::Random;
-use drystone_wgpu::CullView;
+use drystone_wgpu::{CullTable, CullView};
 use glam::DVec3;
 
 use super::{super::WgpuDevice, *};
@@ -9,7 +9,7 @@ use crate::{
     atmosphere::Atmosphere,
     buffers::{BufferData, BufferKind, DrawSlots},
     camera::{Camera, Projection},
-    cull::{bounds, cull_view},
+    cull::{cull_table, cull_view},
     device::{Device, Output},
     draw_data::DrawData,
     frame::Frame,
@@ -42,7 +42,7 @@ pub(super) fn open(test: &str, width: u32, height: u32) -> Option<WgpuDevice> {
 
 /// Meshes in several buffers, stored on a device and in a table.
 pub(super) struct Meshes {
-    pub(super) table: CullTable,
+    pub(super) table: CullTable<DrawData>,
     pool: VertexPool<Quad, DrawData>,
     geometries: [WgpuGeometry; Self::BUFFERS],
     /// The mesh of each number.
@@ -67,7 +67,7 @@ impl Meshes {
             .with_max_buffers(Self::BUFFERS as u16)
             .with_placement(Placement::Ranges);
         let pool = VertexPool::new(config).unwrap();
-        let table = CullTable::new(pool.config());
+        let table = cull_table(pool.config());
         let geometries = [first, b, c, d];
         Self { table, pool, geometries, meshes: vec![None; count as usize] }
     }
@@ -89,7 +89,7 @@ impl Meshes {
             device.write(geometry, range.first, BufferData::Quads(quads));
         }
         device.write(&mut self.geometries[0], mesh.slot(), BufferData::DrawData(&[draw_data]));
-        self.table.set(&self.pool, mesh, bounds(&draw_data));
+        self.table.set(&self.pool, mesh);
         self.meshes[number as usize] = Some(mesh);
     }
 
@@ -169,7 +169,7 @@ impl Meshes {
     ) {
         let (frame, view) = Self::frame(device, view);
         let geometries = self.geometries.each_ref().map(Some);
-        let culled = Culled { table: &self.table, geometries: &geometries, view };
+        let culled = Culled { table: &self.table, pool: &self.pool, geometries: &geometries, view };
         let passes = Passes { opaque, culled: Some(&culled), ..Passes::default() };
         device.draw(&frame, &passes).unwrap();
     }

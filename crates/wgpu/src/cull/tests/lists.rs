@@ -1,30 +1,15 @@
 //! The device's lists are compared with those of the twin.
 
 use drystone_mesh::FaceSet;
-use drystone_pool::{DrawCommand, PoolConfig};
+use drystone_pool::{DrawCommand, MeshHandle, PoolConfig};
 use drystone_testing::Random;
 use glam::{EulerRot, Mat4, Quat, Vec3, camera::rh::proj::directx};
 
 use super::{
     super::{bounds::CullRecord, *},
+    depth::Depth,
     twin,
 };
-
-/// Writes a depth attachment.
-const DEPTH_SHADER: &str = "
-@group(0) @binding(0) var<storage, read> depths: array<f32>;
-@group(0) @binding(1) var<storage, read> width: array<u32>;
-
-@vertex
-fn vertex(@builtin(vertex_index) n: u32) -> @builtin(position) vec4<f32> {
-    return vec4<f32>(select(-1.0, 3.0, n == 1u), select(-1.0, 3.0, n == 2u), 0.0, 1.0);
-}
-
-@fragment
-fn fragment(@builtin(position) at: vec4<f32>) -> @builtin(frag_depth) f32 {
-    return depths[u32(at.y) * width[0] + u32(at.x)];
-}
-";
 
 /// A device as a caller opens it; `None` if none can cull, which is printed and counted.
 fn open(test: &str) -> Option<Gpu> {
@@ -46,11 +31,18 @@ fn open(test: &str) -> Option<Gpu> {
     Some(Gpu::new(&device, &queue))
 }
 
+/// Handle of a slot's mesh.
+fn mesh(slot: u32) -> MeshHandle {
+    MeshHandle::from_bits((1 << 32 | u64::from(slot), 0)).unwrap()
+}
+
 /// A table of random meshes, and a culler.
 struct Scene {
     gpu: Gpu,
     culler: Culler,
-    table: CullTable,
+    entries: Entries,
+    /// The buffer and the record of each piece of each slot's mesh.
+    meshes: Vec<Vec<(u32, CullRecord)>>,
     random: Random,
 }
 
@@ -63,8 +55,30 @@ impl Scene {
     fn open(test: &str, seed: u64) -> Option<Self> {
         let gpu = open(test)?;
         let culler = Culler::new(&gpu.device, &gpu.queue).unwrap();
-        let table = CullTable::new(&PoolConfig::default().with_pattern_elements(7));
-        Some(Self { gpu, culler, table, random: Random::new(seed) })
+        let entries = Entries::new(&PoolConfig::default().with_pattern_elements(7));
+        let meshes = vec![Vec::new(); Self::SLOTS as usize];
+        Some(Self { gpu, culler, entries, meshes, random: Random::new(seed) })
+    }
+
+    /// Prepares a frame, which `depth` culls.
+    fn prepare(&mut self, view: &CullView, depth: Option<CullDepth<'_>>) {
+        let Self { culler, entries, meshes, .. } = self;
+        let make = |mesh: MeshHandle, piece| meshes[mesh.slot() as usize].get(piece).copied();
+        culler.prepare_source(&Source { entries, make: &make }, view, depth).unwrap();
+    }
+
+    /// The records of a buffer, in the order of the table.
+    fn records(&self, buffer: usize) -> Vec<CullRecord> {
+        let record = |index| {
+            let entry = self.entries.entry(buffer, index);
+            self.meshes[entry.slot as usize][entry.piece].1
+        };
+        (0..self.entries.records(buffer)).map(record).collect()
+    }
+
+    fn remove(&mut self, slot: u32) {
+        self.meshes[slot as usize].clear();
+        self.entries.remove(mesh(slot));
     }
 
     /// Replaces the mesh of a slot by a random one, or by none. It has up to two pieces in three
@@ -89,7 +103,8 @@ impl Scene {
                 (random.below(3), CullRecord::new(slot, bounds, random.below(1000), counts))
             })
             .collect();
-        self.table.set_pieces(slot, pieces.into_iter());
+        self.entries.set(mesh(slot), pieces.iter().copied());
+        self.meshes[slot as usize] = pieces;
     }
 
     fn view(&mut self) -> CullView {
@@ -151,7 +166,7 @@ impl Scene {
             .map(|(record, parts)| (twin::bin(view, record), *record, *parts))
             .collect();
         binned.sort_by_key(|(bin, ..)| *bin);
-        let pattern = self.table.pattern();
+        let pattern = self.entries.pattern();
         let of =
             |(_, record, parts): &(u32, &CullRecord, u32)| twin::commands(record, *parts, pattern);
         let commands: Vec<_> = binned.iter().flat_map(of).collect();
@@ -188,14 +203,14 @@ fn lists_without_depth_equal_those_of_the_cpu() {
             scene.set(slot);
         }
         if step == 80 {
-            (0..Scene::SLOTS).for_each(|slot| scene.table.remove_pieces(slot));
+            (0..Scene::SLOTS).for_each(|slot| scene.remove(slot));
         }
         let view = scene.view();
         scene.culler.set_max_counted(step % 2 * 1000);
-        scene.culler.prepare(&scene.table, &view).unwrap();
+        scene.prepare(&view, None);
         let made = scene.made(CullList::All);
         for (buffer, made) in made.iter().enumerate() {
-            let records = scene.table.records(buffer);
+            let records = scene.records(buffer);
             let visible: Vec<_> = records
                 .iter()
                 .map(|record| (record, twin::visible_parts(&view, record)))
@@ -205,103 +220,9 @@ fn lists_without_depth_equal_those_of_the_cpu() {
             drawn += visible.len();
             culled += records.len() - visible.len();
         }
-        assert_eq!(made.len(), scene.table.buffers());
+        assert_eq!(made.len(), scene.entries.buffers());
     }
     assert!(drawn > 5000 && culled > 5000, "{drawn} {culled}");
-}
-
-/// A depth attachment whose depths the CPU has chosen.
-struct Depth {
-    view: wgpu::TextureView,
-    size: [u32; 2],
-    depths: Vec<f32>,
-}
-
-impl Depth {
-    fn new(gpu: &Gpu, random: &mut Random) -> Self {
-        let size = [1 + random.below(200), 1 + random.below(150)];
-        let [width, height] = size;
-        // Blocks of several depths, and few pixels without depth.
-        let depths: Vec<f32> = (0..width * height)
-            .map(|pixel| {
-                let block = pixel % width / 40 * 7 + pixel / width / 40 * 5;
-                let is_hole = random.below(2000) == 0;
-                if is_hole { 0.0 } else { [0.0, 0.02, 0.5, 0.9][block as usize % 4] }
-            })
-            .collect();
-        let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::TEXTURE_BINDING;
-        let texture = gpu.device.create_texture(&wgpu::TextureDescriptor {
-            label: None,
-            size: wgpu::Extent3d { width, height, depth_or_array_layers: 1 },
-            mip_level_count: 1,
-            sample_count: 1,
-            dimension: wgpu::TextureDimension::D2,
-            format: wgpu::TextureFormat::Depth32Float,
-            usage,
-            view_formats: &[],
-        });
-        let view = texture.create_view(&Default::default());
-        let depth = Self { view, size, depths };
-        depth.fill(gpu);
-        depth
-    }
-
-    fn fill(&self, gpu: &Gpu) {
-        let device = &gpu.device;
-        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
-            label: None,
-            source: wgpu::ShaderSource::Wgsl(DEPTH_SHADER.into()),
-        });
-        let pipeline = device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
-            label: None,
-            layout: None,
-            vertex: wgpu::VertexState {
-                module: &module,
-                entry_point: Some("vertex"),
-                compilation_options: Default::default(),
-                buffers: &[],
-            },
-            primitive: Default::default(),
-            depth_stencil: Some(wgpu::DepthStencilState {
-                format: wgpu::TextureFormat::Depth32Float,
-                depth_write_enabled: Some(true),
-                depth_compare: Some(wgpu::CompareFunction::Always),
-                stencil: Default::default(),
-                bias: Default::default(),
-            }),
-            multisample: Default::default(),
-            fragment: Some(wgpu::FragmentState {
-                module: &module,
-                entry_point: Some("fragment"),
-                compilation_options: Default::default(),
-                targets: &[],
-            }),
-            multiview_mask: None,
-            cache: None,
-        });
-        let usage = wgpu::BufferUsages::STORAGE;
-        let depths = gpu.filled_buffer("depths", bytemuck::cast_slice(&self.depths), usage);
-        let width = gpu.filled_buffer("width", bytemuck::bytes_of(&self.size[0]), usage).unwrap();
-        let layout = pipeline.get_bind_group_layout(0);
-        let group = pipelines::bind_buffers(gpu, &layout, [&depths.unwrap(), &width]).unwrap();
-        let mut encoder = device.create_command_encoder(&Default::default());
-        let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
-            depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
-                view: &self.view,
-                depth_ops: Some(wgpu::Operations {
-                    load: wgpu::LoadOp::Clear(0.0),
-                    store: wgpu::StoreOp::Store,
-                }),
-                stencil_ops: None,
-            }),
-            ..Default::default()
-        });
-        pass.set_pipeline(&pipeline);
-        pass.set_bind_group(0, &group, &[]);
-        pass.draw(0..3, 0..1);
-        drop(pass);
-        gpu.queue.submit([encoder.finish()]);
-    }
 }
 
 /// Lists of frames that are culled by depth are those of the twin, with any depth.
@@ -311,7 +232,7 @@ fn lists_by_depth_equal_those_of_the_twin() {
     let Some(mut scene) = Scene::open(TEST, 2) else { return };
     (0..Scene::SLOTS).for_each(|slot| scene.set(slot));
     let mut seen: Vec<Vec<bool>> =
-        (0..3).map(|buffer| vec![false; scene.table.records(buffer).len()]).collect();
+        (0..3).map(|buffer| vec![false; scene.entries.records(buffer)]).collect();
     let (mut known, mut new, mut hidden) = (0, 0, 0);
     let mut depth = Depth::new(&scene.gpu, &mut scene.random);
     for step in 0..150 {
@@ -320,7 +241,7 @@ fn lists_by_depth_equal_those_of_the_twin() {
         }
         let view = scene.view();
         let of_frame = CullDepth { view: &depth.view, size: depth.size };
-        scene.culler.prepare_by_depth(&scene.table, &view, of_frame).unwrap();
+        scene.prepare(&view, Some(of_frame));
         let pyramid = twin::Pyramid::new(depth.size.map(|side| side as usize), &depth.depths);
         let made = [CullList::Known, CullList::New].map(|list| scene.made(list));
         let texels: Vec<u32> = pyramid
@@ -331,7 +252,8 @@ fn lists_by_depth_equal_those_of_the_twin() {
         assert_eq!(scene.read(&scene.culler.pyramid.texels, texels.len() as u64), texels);
         for (buffer, seen) in seen.iter_mut().enumerate() {
             let mut lists = [Vec::new(), Vec::new()];
-            for (record, seen) in scene.table.records(buffer).iter().zip(seen) {
+            let records = scene.records(buffer);
+            for (record, seen) in records.iter().zip(seen) {
                 let parts = twin::visible_parts(&view, record);
                 let is_seen = parts != 0 && !twin::is_hidden(&view, &pyramid, record);
                 let was_seen = std::mem::replace(seen, is_seen);
@@ -361,7 +283,7 @@ fn commands_are_the_same_every_time() {
         (0..Scene::SLOTS).for_each(|slot| scene.set(slot));
         let lists = (0..12).map(|_| {
             let view = scene.view();
-            scene.culler.prepare(&scene.table, &view).unwrap();
+            scene.prepare(&view, None);
             scene.made(CullList::All)
         });
         Some(lists.collect::<Vec<_>>())
@@ -381,11 +303,11 @@ fn calls_of_too_many_commands_are_not_counted() {
     let test = "calls_of_too_many_commands_are_not_counted";
     let Some(mut scene) = Scene::open(test, 6) else { return };
     (0..50).for_each(|slot| scene.set(slot));
-    let most = (0..3).map(|buffer| scene.table.max_commands(buffer) as u32).max().unwrap();
+    let most = (0..3).map(|buffer| scene.entries.max_commands(buffer) as u32).max().unwrap();
     let view = scene.view();
     let mut is_counted = |max_counted| {
         scene.culler.set_max_counted(max_counted);
-        scene.culler.prepare(&scene.table, &view).unwrap();
+        scene.prepare(&view, None);
         scene.culler.is_counted()
     };
     if !is_counted(Culler::MAX_COUNTED) {
@@ -403,7 +325,7 @@ fn counts_arrive() {
     (0..90).for_each(|slot| scene.set(slot));
     let view = scene.view().without_frustum();
     for frame in 1..=20 {
-        scene.culler.prepare(&scene.table, &view).unwrap();
+        scene.prepare(&view, None);
         let mut encoder = scene.gpu.device.create_command_encoder(&Default::default());
         scene.culler.encode(&mut encoder, CullList::All).unwrap();
         scene.culler.encode_counts(&mut encoder, frame).unwrap();

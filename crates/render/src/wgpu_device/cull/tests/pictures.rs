@@ -210,7 +210,8 @@ fn a_lost_device_is_an_error() {
     let (frame, view) = Meshes::frame(&device, &view);
     for _ in 0..3 {
         let geometries = meshes.geometries.each_ref().map(Some);
-        let culled = Culled { table: &meshes.table, geometries: &geometries, view };
+        let (table, pool) = (&meshes.table, &meshes.pool);
+        let culled = Culled { table, pool, geometries: &geometries, view };
         let passes = Passes { culled: Some(&culled), ..Passes::default() };
         let drawn = device.draw(&frame, &passes).and_then(|_| device.finish());
         assert!(matches!(drawn, Err(RenderError::Lost { .. })), "{drawn:?}");
@@ -239,10 +240,11 @@ fn meshes_that_reach_outside_are_refused() {
                 other.insert(&quads, &counts, draw_data, &mut NullBackend::default()).unwrap()
             })
             .collect();
-        meshes.table.set(&other, handles[handles.len() - 1], bounds(&draw_data));
+        meshes.table.set(&other, handles[handles.len() - 1]);
         let (frame, view) = Meshes::frame(&device, &view);
         let geometries = meshes.geometries.each_ref().map(Some);
-        let culled = Culled { table: &meshes.table, geometries: &geometries, view };
+        let (table, pool) = (&meshes.table, &other);
+        let culled = Culled { table, pool, geometries: &geometries, view };
         let passes = Passes { culled: Some(&culled), ..Passes::default() };
         assert_eq!(device.draw(&frame, &passes).is_err(), is_refused, "{sizes:?}");
     }

@@ -4,7 +4,7 @@ use glam::{EulerRot, Quat, camera::rh::proj::directx};
 use proptest::prelude::*;
 
 use super::{
-    super::super::{CullBounds, CullOrder, CullTable},
+    super::super::{CullBounds, CullOrder, Entries},
     *,
 };
 
@@ -51,7 +51,7 @@ impl Camera {
 }
 
 fn pattern() -> Pattern {
-    CullTable::new(&PoolConfig::default().with_pattern_elements(3)).pattern()
+    Entries::new(&PoolConfig::default().with_pattern_elements(3)).pattern()
 }
 
 /// A coordinate near zero, or near either end of the world.
@@ -168,7 +168,7 @@ proptest! {
             (0..6).filter(|part| parts >> part & 1 != 0).flat_map(elements).collect();
         prop_assert_eq!(drawn, expected);
         prop_assert!(
-            commands(&record, parts, pattern()).len() as u64 <= record.max_commands(pattern())
+            commands(&record, parts, pattern()).len() as u32 <= record.max_commands(pattern())
         );
     }
 }
