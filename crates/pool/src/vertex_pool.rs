@@ -39,10 +39,10 @@ pub use writer::MeshWriter;
 /// [`frames_completed`](Self::frames_completed). Neither call waits.
 ///
 /// # Cost
-/// Insert, replace and remove each cost one allocation, in a full pool some more (see `RangeSpace`, `BucketRing`,
-/// `SizeClasses`) and at most one copy to the backend. The pool stores `D` and about 70 bytes per
-/// mesh, but no elements. Heap memory is allocated only while the number of live meshes exceeds its
-/// earlier maximum.
+/// Insert, replace and remove each cost one allocation (see `RangeSpace`, `BucketRing`,
+/// `SizeClasses`), in a full pool some more, and at most one copy to the backend. The pool stores `D` and
+/// about 70 bytes per mesh, but no elements. Heap memory is allocated only while the number of live
+/// meshes exceeds its earlier maximum.
 #[derive(Debug)]
 pub struct VertexPool<V, D> {
     pub(crate) meshes: Meshes,

@@ -231,7 +231,7 @@ impl Culler {
     }
 
     /// Uploads the meshes that have changed and the view of the next frame, in queue order. `pool` is the
-    /// pool of the table's meshes, with the changes that the table has.
+    /// pool of the table's meshes. The table must have been updated with every change of the pool.
     ///
     /// # Errors
     /// `OtherPool`; `Limit` for more meshes in one buffer than the device culls, `OutOfMemory`, `Lost` or

@@ -21,9 +21,10 @@ pub(crate) use entries::{Changed, Entries, Entry};
 /// caller makes a mesh's box.
 ///
 /// # Cost
-/// 20 bytes for each mesh, and 84 bytes for each of the latest changes: in each buffer of the pool as many as
-/// it has meshes, at most 1,024. A mesh of several ranges takes some 80 bytes more. The next frame uploads the ranges that have changed. After more than 1,024 changes in
-/// a buffer, it uploads the blocks of 64 ranges that contain a change.
+/// 20 bytes for each mesh, and some 80 more for a mesh of several ranges. 84 bytes for each of the latest
+/// changes: at most 1,024 in a buffer of the pool, and about as many as it has meshes. The next frame
+/// uploads the ranges that have changed. After more changes than are stored, it uploads the blocks of 64
+/// ranges that contain a change.
 ///
 /// # Examples
 /// ```
@@ -60,7 +61,7 @@ impl<D> fmt::Debug for CullTable<D> {
 impl<D: Pod> CullTable<D> {
     /// Creates an empty table for the meshes of a pool with this configuration, which must be that of
     /// the pool's buffers ([`PoolBuffers::pool_config`](crate::PoolBuffers::pool_config)). `bounds` makes the
-    /// box of a mesh from its per-draw data. If it would make another one, call [`set`](Self::set).
+    /// box of a mesh from its per-draw data. When the box of a mesh changes, call [`set`](Self::set).
     pub fn new(
         config: &PoolConfig,
         bounds: impl Fn(MeshHandle, &D) -> CullBounds + Send + Sync + 'static,
@@ -119,8 +120,9 @@ impl<D: Pod> CullTable<D> {
         self.entries.buffers()
     }
 
-    /// Whether the meshes of a buffer, as they are in the pool now (not as they were uploaded), end within this number of elements and are
-    /// in slots below this number. The GPU does not check it. `false` for a pool that the meshes are not of.
+    /// Whether the meshes of a buffer end within this number of elements, in slots below this number. The
+    /// GPU does not check it. Reads the meshes as they are in the pool now, not as they were uploaded.
+    /// `false` for another pool.
     ///
     /// # Cost
     /// Some tens of nanoseconds for each mesh.
@@ -168,7 +170,7 @@ impl<D: Pod> CullTable<D> {
         if missing == 0 { Ok(()) } else { Err("the table has ranges of no mesh") }
     }
 
-    /// Passes the means to make the records to `read`.
+    /// Calls `read` with the source of the records.
     ///
     /// # Errors
     /// `OtherPool` if the meshes are of another pool.
